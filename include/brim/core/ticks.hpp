@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace brim {
+
+/// Time in the core: integers, nanoseconds unless the caller means something else. Integers make a plan the same on
+/// every machine and compiler.
+using ticks = std::int64_t;
+
+/// Memory in the core.
+using bytes = std::int64_t;
+
+/// The greatest duration that an input may hold: 2^50, 13 days in nanoseconds.
+inline constexpr ticks longest_duration = ticks{1} << 50;
+
+/// The greatest length of a whole schedule. It is checked once, where costs enter, so that the core adds unchecked.
+inline constexpr ticks longest_schedule = ticks{1} << 61;
+
+/// The greatest amount of memory that an input may hold: 2^50 bytes, 1 PiB.
+inline constexpr bytes largest_memory = bytes{1} << 50;
+
+}  // namespace brim

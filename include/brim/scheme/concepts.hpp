@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <brim/model/placement.hpp>
+#include <brim/model/shape.hpp>
+#include <brim/scheme/order.hpp>
+
+#include <concepts>
+#include <string_view>
+
+namespace brim {
+
+template <class S>
+concept has_scheme_name = requires {
+  { S::name } -> std::convertible_to<std::string_view>;
+};
+
+template <class S>
+concept has_device_order = requires(const S& scheme, const pipeline_shape& shape, device_index device, order_sink& out) {
+  scheme.order(shape, device, out);
+};
+
+template <class S>
+concept has_own_placement = requires(const S& scheme, const pipeline_shape& shape) {
+  { scheme.placement(shape) } -> std::convertible_to<placement>;
+};
+
+template <class S>
+concept has_refusal = requires(const S& scheme, const pipeline_shape& shape) {
+  { scheme.refusal(shape) } -> std::convertible_to<std::string_view>;
+};
+
+/// A rule that orders the forwards and backwards of every device.
+///
+/// Requirements, for `const S s`:
+/// - `S::name`: text with static storage, as the command line spells it.
+/// - `s.order(shape, device, out)`: hands the device's actions to `out` (an `order_sink`) in order of execution.
+///
+/// Optional:
+/// - `s.placement(shape) -> placement`: which device holds which stage; default: stage `s` on device `s`.
+/// - `s.refusal(shape) -> std::string_view`: the rule that the shape breaks; empty (the default) where it is accepted.
+///
+/// Not required: times, costs, or that the order cannot deadlock; `simulate` finds that out and says where.
+/// Complexity: `order` should be linear in the number of actions that it hands over.
+/// Models: `brim::schemes`. Archetype: `tests/support/archetypes.hpp`; a scheme of one's own: `examples/own_scheme/`.
+template <class S>
+concept pipeline_scheme = has_scheme_name<S> && has_device_order<S>;
+
+/// Stops the compilation with one sentence for each thing that `S` lacks. It makes `simulate` answer in the library's
+/// own words; ask the concept, not the function, whether a type is a scheme.
+template <class S>
+consteval bool check_pipeline_scheme() {
+  static_assert(has_scheme_name<S>, "pipeline_scheme: static constexpr std::string_view name; see docs/reference/scheme.md#pipeline_scheme");
+  static_assert(has_device_order<S>,
+                "pipeline_scheme: scheme.order(shape, device_index, out) const; see docs/reference/scheme.md#pipeline_scheme");
+  return pipeline_scheme<S>;
+}
+
+}  // namespace brim
