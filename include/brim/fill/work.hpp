@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <brim/core/index.hpp>
+#include <brim/core/ticks.hpp>
+#include <brim/model/action.hpp>
+#include <brim/schedule/timeline.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brim {
+
+/// The moment of a step at which data for optional work exists. Times are relative to the start of the step.
+struct work_release {
+  ticks at = 0;          ///< the data exist
+  ticks kept_from = 0;   ///< from here on they are kept only for this work: the end of the microbatch's own backward
+  microbatch_index microbatch{-1};
+
+  friend constexpr bool operator==(const work_release&, const work_release&) = default;
+};
+
+/// Equal pieces of work on one lane (a device of one replica), executed in order: a layer's input-side statistic over all
+/// microbatches, or the panels of one inversion.
+///
+/// A batch either has releases, one for each `division` pieces, or waits for a gate of its unit. A piece is never divided
+/// further, and never waits inside: what may be cut has been cut by the source.
+struct work_batch {
+  action what;                ///< kind, side, route, stage, layer
+  std::int32_t lane = 0;      ///< replica × devices + device
+  std::int32_t unit = 0;
+  ticks duration = 0;         ///< of one piece
+  std::int32_t pieces = 1;
+  std::int32_t division = 1;  ///< consecutive pieces that share one release
+  std::uint32_t first_release = 0;
+  std::uint32_t release_count = 0;  ///< 0: the batch waits for a gate
+  std::int32_t waits = -1;    ///< gate that must open first
+  std::int32_t signals = -1;  ///< gate that opens when every batch that signals it is complete
+  ticks delay = 0;            ///< from the opening of the awaited gate to the release: an asynchronous collective
+  ticks following = 0;        ///< work of its unit that must come after this batch
+  bytes kept = 0;             ///< memory that one release's data hold until its pieces are done
+
+  friend constexpr bool operator==(const work_batch&, const work_batch&) = default;
+};
+
+/// What is started as a whole: the statistics of one step for one layer, and its refresh. It never mixes steps.
+struct work_unit {
+  stage_index stage{0};
+  layer_index layer{0};
+  std::uint32_t first_batch = 0;
+  std::uint32_t batch_count = 0;
+  std::int32_t gates = 0;
+
+  friend constexpr bool operator==(const work_unit&, const work_unit&) = default;
+};
+
+/// Work on the path at the end of every step of one lane.
+struct tail_work {
+  action what;
+  std::int32_t lane = 0;
+  ticks duration = 0;
+
+  friend constexpr bool operator==(const tail_work&, const tail_work&) = default;
+};
+
+/// All optional work of one refresh of everything, and what each step pays for using it.
+struct work_set {
+  std::int32_t replicas = 1;
+  std::vector<work_unit> units;
+  std::vector<work_batch> batches;    ///< unit by unit
+  std::vector<work_release> releases; ///< batch by batch, by time
+  std::vector<tail_work> tail;        ///< lane by lane, in order
+  std::vector<std::string> names;     ///< of the units, for messages; may be empty
+
+  friend bool operator==(const work_set&, const work_set&) = default;
+};
+
+/// The idle stretches of one step, by lane. Pipeline actions leave them; the tail ends the step.
+struct bubble_set {
+  ticks step_length = 0;
+  ticks makespan = 0;
+  std::vector<interval> gaps;        ///< lane by lane, by time, none empty
+  std::vector<std::size_t> offsets;  ///< `lanes + 1` positions
+  std::vector<ticks> tail;           ///< length of the lane's work on the path
+
+  [[nodiscard]] std::span<const interval> of(std::int32_t lane) const {
+    const auto at = static_cast<std::size_t>(lane);
+    return std::span(gaps).subspan(offsets[at], offsets[at + 1] - offsets[at]);
+  }
+  [[nodiscard]] ticks longest(std::int32_t lane) const {
+    ticks best = 0;
+    for (const interval& gap : of(lane)) best = std::max(best, gap.length());
+    return best;
+  }
+  [[nodiscard]] ticks total(std::int32_t lane) const {
+    ticks sum = 0;
+    for (const interval& gap : of(lane)) sum += gap.length();
+    return sum;
+  }
+};
+
+/// The bubbles of a pipeline step that ends with `tail` after the last device is done.
+[[nodiscard]] inline bubble_set bubbles_of(const timeline_view& pipeline, const std::vector<tail_work>& tail, std::int32_t replicas) {
+  const auto lanes = static_cast<std::size_t>(replicas) * static_cast<std::size_t>(pipeline.shape.devices);
+  bubble_set bubbles{.step_length = 0, .makespan = 0, .gaps = {}, .offsets = {0}, .tail = std::vector<ticks>(lanes, 0)};
+  for (const interval& time : pipeline.times) bubbles.makespan = std::max(bubbles.makespan, time.end);
+  ticks longest_tail = 0;
+  for (const tail_work& work : tail) {
+    ticks& sum = bubbles.tail[static_cast<std::size_t>(work.lane)];
+    sum += work.duration;
+    longest_tail = std::max(longest_tail, sum);
+  }
+  bubbles.step_length = bubbles.makespan + longest_tail;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    ticks idle_from = 0;
+    const auto leave = [&](ticks until) {
+      if (until > idle_from) bubbles.gaps.push_back({idle_from, until});
+    };
+    const device_index device(static_cast<std::int64_t>(lane % static_cast<std::size_t>(pipeline.shape.devices)));
+    for (const interval& time : pipeline.times_of(device)) {
+      leave(time.start);
+      idle_from = time.end;
+    }
+    leave(bubbles.makespan);
+    idle_from = bubbles.makespan + bubbles.tail[lane];
+    leave(bubbles.step_length);
+    bubbles.offsets.push_back(bubbles.gaps.size());
+  }
+  return bubbles;
+}
+
+}  // namespace brim
