@@ -80,21 +80,41 @@ inline std::vector<std::int32_t> refresh_counts(const group_load& load, std::int
   return counts;
 }
 
-/// Spreads the refreshes evenly: those of one unit over the cycle, and the work of all units over the steps.
-inline admission_table stagger(const group_load& load, const std::vector<std::int32_t>& counts, std::int32_t steps) {
+/// Which units are spread between each other. Neither is better on every pipeline.
+enum class stagger_rule : std::uint8_t {
+  equal_units,  ///< units of equal work, so that the long ones do not come together
+  all_units,    ///< all units, in order of stages and layers
+};
+
+/// Spreads the refreshes evenly: those of one unit over the cycle, units between each other by `rule`, and the work of all
+/// units over the steps.
+inline admission_table stagger(const group_load& load, const std::vector<std::int32_t>& counts, std::int32_t steps, stagger_rule rule) {
   struct start {
-    std::int64_t when;  ///< in units of 1 / (2 × refreshes of all units × refreshes of the unit) of the cycle, scaled to be comparable
+    std::int64_t when;  ///< in 2^-32 of the cycle
     std::int32_t unit;
     ticks work;
   };
+  std::vector<ticks> works;
+  for (const std::vector<ticks>& lanes : load.unit_work) {
+    works.push_back(0);
+    for (const ticks lane : lanes) works.back() += lane;
+  }
+  std::vector<std::size_t> by_work(counts.size());
+  for (std::size_t u = 0; u < by_work.size(); ++u) by_work[u] = u;
+  const bool all = rule == stagger_rule::all_units;
+  if (!all) std::stable_sort(by_work.begin(), by_work.end(), [&](std::size_t a, std::size_t b) { return works[a] > works[b]; });
   std::vector<start> starts;
-  const auto units = static_cast<std::int64_t>(counts.size());
-  for (std::size_t u = 0; u < counts.size(); ++u) {
-    ticks work = 0;
-    for (const ticks lane : load.unit_work[u]) work += lane;
-    constexpr std::int64_t fine = std::int64_t{1} << 32;
-    for (std::int32_t j = 0; j < counts[u]; ++j)
-      starts.push_back({(fine * (2 * j * units + 2 * static_cast<std::int64_t>(u) + 1)) / (2 * units * counts[u]), static_cast<std::int32_t>(u), work});
+  for (std::size_t first = 0; first < by_work.size();) {
+    std::size_t last = first;
+    while (last < by_work.size() && (all || works[by_work[last]] == works[by_work[first]])) ++last;
+    const auto equal = static_cast<std::int64_t>(last - first);
+    for (std::size_t i = first; i < last; ++i) {
+      const std::size_t u = by_work[i];
+      constexpr std::int64_t fine = std::int64_t{1} << 32;
+      for (std::int32_t j = 0; j < counts[u]; ++j)
+        starts.push_back({fine * (2 * j * equal + 2 * static_cast<std::int64_t>(i - first) + 1) / (2 * equal * counts[u]), static_cast<std::int32_t>(u), works[u]});
+    }
+    first = last;
   }
   std::stable_sort(starts.begin(), starts.end(), [](const start& a, const start& b) { return a.when < b.when; });
   ticks total = 0;

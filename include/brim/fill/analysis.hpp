@@ -73,7 +73,9 @@ inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::
     bytes amount;
   };
   std::vector<change> changes;
+  const ticks begin = window.first * bubbles.step_length;
   for (const run_piece& p : pieces) {
+    if (p.time.end < begin) continue;
     const work_batch& batch = work.batches[static_cast<std::size_t>(p.batch)];
     if (batch.lane != lane || batch.kept == 0 || batch.release_count == 0 || (p.piece + 1) % batch.division != 0) continue;
     const work_release& release = work.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)];
@@ -83,7 +85,6 @@ inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::
     changes.push_back({p.time.end, -batch.kept});
   }
   std::sort(changes.begin(), changes.end(), [](const change& a, const change& b) { return a.at < b.at || (a.at == b.at && a.amount < b.amount); });
-  const ticks begin = window.first * bubbles.step_length;
   bytes now = 0;
   bytes peak = 0;
   for (const change& c : changes) {

@@ -13,6 +13,35 @@
 #include <utility>
 
 namespace brim {
+namespace detail {
+
+/// The best staggered table. Where panels are allowed but do not seem to be needed and no table is good without them, tables
+/// with panels are looked for too, and `prepared` becomes what the better one was made from.
+template <work_source Source, fill_policy Policy>
+cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source, const Policy& policy, const fill_options& options) {
+  const std::int32_t devices = pipeline.program.shape.devices;
+  cycle_search<Policy> search(prepared, policy, options, devices);
+  std::optional<cycle_candidate> best = search.best();
+  if (best && best->good(options.tolerance)) return std::move(*best);
+  if (options.panels == panel_rule::when_needed) {
+    fill_options with_panels = options;
+    with_panels.panels = panel_rule::always;
+    prepared_fill cut = prepare_fill(pipeline, source, with_panels);
+    std::optional<cycle_candidate> other = cycle_search<Policy>(cut, policy, options, devices).best();
+    std::vector<cycle_candidate> both;
+    if (best) both.push_back(std::move(*best));
+    if (other) both.push_back(std::move(*other));
+    if (!both.empty()) {
+      const std::size_t taken = best_of(both, options.tolerance);
+      if (both.size() - taken == 1 && other) prepared = std::move(cut);
+      return std::move(both[taken]);
+    }
+  }
+  if (!best) search.refuse();
+  return std::move(*best);
+}
+
+}  // namespace detail
 
 /// Places the work of `source` in the bubbles of `pipeline`, whose actions keep their times, and gives the table of steps
 /// that repeats.
@@ -29,10 +58,12 @@ template <class Source, class Policy = fills::oldest_longest>
 [[nodiscard]] filled fill(const timeline& pipeline, const Source& source, const Policy& policy = {}, const fill_options& options = {}) {
   if constexpr (check_work_source<Source>() && check_fill_policy<Policy>()) {
     const std::int32_t devices = pipeline.program.shape.devices;
-    const detail::prepared_fill prepared = detail::prepare_fill(pipeline, source, options);
-    detail::cycle_candidate best = policy.discipline == refresh_discipline::one_shot
-                                       ? detail::one_shot_cycle(prepared, policy, options, devices)
-                                       : detail::cycle_search<Policy>(prepared, policy, options, devices).best();
+    detail::prepared_fill prepared = detail::prepare_fill(pipeline, source, options);
+    detail::cycle_candidate best;
+    if (policy.discipline == refresh_discipline::one_shot)
+      best = detail::one_shot_cycle(prepared, policy, options);
+    else
+      best = detail::staggered_cycle(prepared, pipeline, source, policy, options);
     filled out{.pipeline = pipeline,
                .replicas = prepared.work.replicas,
                .cycle_length = detail::common_length(best.groups),

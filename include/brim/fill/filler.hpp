@@ -41,17 +41,20 @@ class filler {
 
   filler(const work_set& work, const bubble_set& bubbles, const fill_group& group, const Policy& policy, ticks margin_permille)
       : work_(work), bubbles_(bubbles), group_(group), policy_(policy), margin_permille_(margin_permille) {
-    batch_at_.assign(work.batches.size(), {});
-    unit_at_.assign(work.units.size(), -1);
-    for (std::size_t u = 0; u < group.units.size(); ++u) unit_at_[static_cast<std::size_t>(group.units[u])] = static_cast<std::int32_t>(u);
-    for (const std::int32_t lane : group.lanes) add_lane(lane);
-    flight_.assign(group.units.size() * flights, {});
-    progress_.assign(work.batches.size() * flights, {});
+    std::vector<std::int32_t> unit_at(work.units.size(), -1);
+    for (std::size_t u = 0; u < group.units.size(); ++u) unit_at[static_cast<std::size_t>(group.units[u])] = static_cast<std::int32_t>(u);
+    std::vector<std::int32_t> part_at(work.batches.size(), -1);
+    for (const std::int32_t lane : group.lanes) add_lane(lane, unit_at, part_at);
     std::size_t gates = 0;
     for (const std::int32_t u : group.units) {
-      first_gate_.push_back(gates);
-      gates += static_cast<std::size_t>(work.units[static_cast<std::size_t>(u)].gates) * flights;
-      unit_work_.push_back(work_of(u));
+      const work_unit& unit = work.units[static_cast<std::size_t>(u)];
+      unit_state state{.first_part = unit_parts_.size(), .parts = unit.batch_count, .first_gate = gates, .gates = unit.gates};
+      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) {
+        unit_parts_.push_back(part_at[b]);
+        state.work += work.batches[b].duration * work.batches[b].pieces;
+      }
+      gates += static_cast<std::size_t>(unit.gates) * flights;
+      units_.push_back(state);
     }
     gates_.assign(gates, {});
   }
@@ -61,7 +64,7 @@ class filler {
   bool run_step(std::span<const std::int32_t> started) {
     for (const std::int32_t u : started)
       if (in_flight(u) >= flights) return false;
-    for (const std::int32_t u : started) start(u);
+    for (const std::int32_t u : started) start(units_[static_cast<std::size_t>(u)]);
     const ticks begin = step_ * bubbles_.step_length;
     for (lane_state& lane : lanes_) {
       lane.gap = 0;
@@ -70,6 +73,8 @@ class filler {
     }
     for (lane_state* lane = furthest_behind(); lane != nullptr; lane = furthest_behind()) advance(*lane, begin);
     for (lane_state& lane : lanes_) release_until(lane, begin + bubbles_.step_length, begin);
+    for (const std::int32_t u : started)
+      for_each_part(units_[static_cast<std::size_t>(u)], [](part_state& part) { part.fresh = -1; });
     for (lane_state& lane : lanes_) std::erase_if(lane.live, [](const live_step& live) { return live.unfinished == 0; });
     ++step_;
     return true;
@@ -77,17 +82,20 @@ class filler {
 
   [[nodiscard]] std::int32_t step() const { return step_; }
   [[nodiscard]] ticks backlog() const { return backlog_; }
-  [[nodiscard]] ticks work_of_unit(std::int32_t u) const { return unit_work_[static_cast<std::size_t>(u)]; }
+  [[nodiscard]] ticks work_of_unit(std::int32_t u) const { return units_[static_cast<std::size_t>(u)].work; }
   [[nodiscard]] std::int32_t in_flight(std::int32_t u) const {
     std::int32_t count = 0;
-    for (std::int32_t f = 0; f < flights; ++f) count += flight(u, f).remaining > 0 ? 1 : 0;
+    for (const flight_state& flight : units_[static_cast<std::size_t>(u)].flight) count += flight.unfinished > 0 ? 1 : 0;
     return count;
   }
-  /// Released or awaited pieces of a batch, over all refreshes in flight.
-  [[nodiscard]] std::int64_t pending(std::int32_t batch) const {
-    std::int64_t sum = 0;
-    for (std::int32_t f = 0; f < flights; ++f) sum += progress(batch, f).pending;
-    return sum;
+  /// Calls `use(batch, pieces not yet placed)` for every batch of a unit.
+  template <class Use>
+  void for_each_pending(std::int32_t u, Use use) const {
+    const unit_state& unit = units_[static_cast<std::size_t>(u)];
+    for (std::size_t i = unit.first_part; i < unit.first_part + unit.parts; ++i) {
+      const part_state& part = parts_[static_cast<std::size_t>(unit_parts_[i])];
+      use(part.batch, part.progress[0].pending + part.progress[1].pending);
+    }
   }
   [[nodiscard]] std::vector<run_piece>& placed() { return placed_; }
 
@@ -95,22 +103,20 @@ class filler {
   [[nodiscard]] std::vector<std::int64_t> state() const {
     std::vector<std::int64_t> out;
     const ticks begin = step_ * bubbles_.step_length;
-    for (std::size_t u = 0; u < group_.units.size(); ++u) {
-      std::int32_t order[flights] = {0, 1};
-      if (flight_[u * flights].step > flight_[u * flights + 1].step) std::swap(order[0], order[1]);
-      for (const std::int32_t f : order) {
-        const flight_state& unit = flight(static_cast<std::int32_t>(u), f);
-        if (unit.remaining == 0) continue;
+    for (std::size_t u = 0; u < units_.size(); ++u) {
+      const unit_state& unit = units_[u];
+      const int older = unit.flight[0].step <= unit.flight[1].step ? 0 : 1;
+      for (const int f : {older, 1 - older}) {
+        if (unit.flight[f].unfinished == 0) continue;
         out.push_back(static_cast<std::int64_t>(u));
-        out.push_back(unit.step - step_);
-        const work_unit& what = unit_of(static_cast<std::int32_t>(u));
-        for (std::uint32_t b = what.first_batch; b < what.first_batch + what.batch_count; ++b) {
-          const batch_progress& p = progress(static_cast<std::int32_t>(b), f);
+        out.push_back(unit.flight[f].step - step_);
+        for (std::size_t i = unit.first_part; i < unit.first_part + unit.parts; ++i) {
+          const part_progress& p = parts_[static_cast<std::size_t>(unit_parts_[i])].progress[f];
           out.push_back((std::int64_t{p.released} << 32) | static_cast<std::int64_t>(p.pending));
         }
-        for (std::int32_t g = 0; g < what.gates; ++g) {
-          const gate_state& gate = gates_[gate_at(static_cast<std::int32_t>(u), f, g)];
-          out.push_back(gate.remaining);
+        for (std::int32_t g = 0; g < unit.gates; ++g) {
+          const gate_state& gate = gates_[gate_at(unit, f, g)];
+          out.push_back(gate.unfinished);
           out.push_back(std::max<ticks>(gate.latest - begin, 0));
         }
       }
@@ -118,7 +124,7 @@ class filler {
     for (const lane_state& lane : lanes_)
       for (const arrival& a : lane.arrivals) {
         out.push_back(a.at - begin);
-        out.push_back(a.batch);
+        out.push_back(a.part);
       }
     return out;
   }
@@ -126,21 +132,42 @@ class filler {
  private:
   static constexpr ticks never = longest_schedule;
 
-  struct flight_state {
-    std::int32_t step = -1;  ///< statistics step
-    std::int64_t remaining = 0;
-  };
-  struct batch_progress {
+  struct part_progress {
+    std::int32_t step = -1;     ///< statistics step
     std::int32_t released = 0;
-    std::int32_t pending = 0;  ///< not yet placed, released or not
+    std::int32_t pending = 0;   ///< not yet placed, released or not
+  };
+  /// A batch, with all that placing one of its pieces touches.
+  struct part_state {
+    ticks duration;
+    std::int32_t batch;
+    std::int32_t unit;
+    std::int32_t pieces;
+    std::int32_t division;
+    std::int32_t lane;  ///< position in `lanes_`
+    std::int32_t rank;
+    std::int32_t fresh = -1;  ///< flight whose statistics the running step takes
+    part_progress progress[2];
+  };
+  struct flight_state {
+    std::int32_t step = -1;
+    std::int32_t unfinished = 0;  ///< batches
+  };
+  struct unit_state {
+    std::size_t first_part;
+    std::size_t parts;
+    std::size_t first_gate;
+    std::int32_t gates;
+    ticks work = 0;
+    flight_state flight[2];
   };
   struct gate_state {
-    std::int64_t remaining = 0;
+    std::int32_t unfinished = 0;  ///< batches
     ticks latest = 0;
   };
   struct arrival {  ///< a gate has opened: the batch is released at that time
     ticks at;
-    std::int32_t batch;
+    std::int32_t part;
     std::int32_t flight;
   };
   struct live_step {
@@ -150,13 +177,13 @@ class filler {
   };
   struct timed_release {
     ticks at;
-    std::int32_t batch;
+    std::int32_t part;
   };
   struct lane_state {
     std::int32_t lane;
     std::span<const interval> gaps;
-    std::vector<std::int32_t> batches;     ///< of this lane, by rank
-    std::vector<ticks> room;               ///< what a piece of that rank needs, margin included
+    std::size_t first_part = 0;            ///< of this lane in `parts_`, where they stand by rank
+    std::vector<ticks> room;               ///< what a piece of each rank needs, margin included
     bool longest_first = false;            ///< rooms fall with rank, so the first that fits is found by bisection
     std::vector<timed_release> releases;   ///< of one step, by time
     std::vector<live_step> live;           ///< oldest first
@@ -172,68 +199,62 @@ class filler {
     std::size_t rank = 0;
   };
 
-  [[nodiscard]] const work_unit& unit_of(std::int32_t u) const {
-    return work_.units[static_cast<std::size_t>(group_.units[static_cast<std::size_t>(u)])];
+  [[nodiscard]] static std::size_t gate_at(const unit_state& unit, std::int32_t flight, std::int32_t gate) {
+    return unit.first_gate + static_cast<std::size_t>(flight * unit.gates + gate);
   }
-  [[nodiscard]] const work_batch& batch_of(std::int32_t b) const { return work_.batches[static_cast<std::size_t>(b)]; }
-  [[nodiscard]] flight_state& flight(std::int32_t u, std::int32_t f) { return flight_[static_cast<std::size_t>(u * flights + f)]; }
-  [[nodiscard]] const flight_state& flight(std::int32_t u, std::int32_t f) const { return flight_[static_cast<std::size_t>(u * flights + f)]; }
-  [[nodiscard]] batch_progress& progress(std::int32_t b, std::int32_t f) { return progress_[static_cast<std::size_t>(b * flights + f)]; }
-  [[nodiscard]] const batch_progress& progress(std::int32_t b, std::int32_t f) const { return progress_[static_cast<std::size_t>(b * flights + f)]; }
-  [[nodiscard]] std::size_t gate_at(std::int32_t u, std::int32_t f, std::int32_t g) const {
-    return first_gate_[static_cast<std::size_t>(u)] + static_cast<std::size_t>(f * unit_of(u).gates + g);
+  [[nodiscard]] const work_batch& batch_of(const part_state& part) const { return work_.batches[static_cast<std::size_t>(part.batch)]; }
+
+  template <class Use>
+  void for_each_part(const unit_state& unit, Use use) {
+    for (std::size_t i = unit.first_part; i < unit.first_part + unit.parts; ++i) use(parts_[static_cast<std::size_t>(unit_parts_[i])]);
   }
 
-  [[nodiscard]] ticks work_of(std::int32_t u) const {
-    const work_unit& unit = work_.units[static_cast<std::size_t>(u)];
-    ticks sum = 0;
-    for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)
-      sum += work_.batches[b].duration * work_.batches[b].pieces;
-    return sum;
-  }
-
-  void add_lane(std::int32_t lane) {
-    lane_state state{.lane = lane, .gaps = bubbles_.of(lane)};
-    for (std::size_t u = 0; u < group_.units.size(); ++u) {
-      const work_unit& unit = unit_of(static_cast<std::int32_t>(u));
-      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) {
-        const work_batch& batch = work_.batches[b];
-        if (batch.lane != lane) continue;
-        state.batches.push_back(static_cast<std::int32_t>(b));
-        for (std::uint32_t r = batch.first_release; r < batch.first_release + batch.release_count; ++r)
-          state.releases.push_back({work_.releases[r].at, static_cast<std::int32_t>(b)});
-      }
+  void add_lane(std::int32_t lane, const std::vector<std::int32_t>& unit_at, std::vector<std::int32_t>& part_at) {
+    lane_state state{.lane = lane, .gaps = bubbles_.of(lane), .first_part = parts_.size()};
+    std::vector<std::int32_t> batches;
+    for (const std::int32_t u : group_.units) {
+      const work_unit& unit = work_.units[static_cast<std::size_t>(u)];
+      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)
+        if (work_.batches[b].lane == lane) batches.push_back(static_cast<std::int32_t>(b));
+    }
+    if constexpr (ranks_work<Policy>)
+      std::stable_sort(batches.begin(), batches.end(), [&](std::int32_t a, std::int32_t b) {
+        return policy_.before(work_.batches[static_cast<std::size_t>(a)], work_.batches[static_cast<std::size_t>(b)]);
+      });
+    for (std::size_t rank = 0; rank < batches.size(); ++rank) {
+      const work_batch& batch = work_.batches[static_cast<std::size_t>(batches[rank])];
+      const auto part = static_cast<std::int32_t>(parts_.size());
+      part_at[static_cast<std::size_t>(batches[rank])] = part;
+      parts_.push_back({.duration = batch.duration,
+                        .batch = batches[rank],
+                        .unit = unit_at[static_cast<std::size_t>(batch.unit)],
+                        .pieces = batch.pieces,
+                        .division = batch.division,
+                        .lane = static_cast<std::int32_t>(lanes_.size()),
+                        .rank = static_cast<std::int32_t>(rank),
+                        .progress = {}});
+      state.room.push_back(batch.duration + batch.duration * margin_permille_ / 1000);
+      for (std::uint32_t r = batch.first_release; r < batch.first_release + batch.release_count; ++r) state.releases.push_back({work_.releases[r].at, part});
     }
     std::stable_sort(state.releases.begin(), state.releases.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
-    if constexpr (ranks_work<Policy>)
-      std::stable_sort(state.batches.begin(), state.batches.end(),
-                       [&](std::int32_t a, std::int32_t b) { return policy_.before(batch_of(a), batch_of(b)); });
-    for (std::size_t rank = 0; rank < state.batches.size(); ++rank) {
-      batch_at_[static_cast<std::size_t>(state.batches[rank])] = {lanes_.size(), rank};
-      state.room.push_back(with_margin(batch_of(state.batches[rank]).duration));
-    }
     state.longest_first = std::is_sorted(state.room.rbegin(), state.room.rend());
     lanes_.push_back(std::move(state));
   }
 
-  [[nodiscard]] ticks with_margin(ticks duration) const { return duration + duration * margin_permille_ / 1000; }
-
-  void start(std::int32_t u) {
-    const std::int32_t f = flight(u, 0).remaining == 0 ? 0 : 1;
-    const work_unit& unit = unit_of(u);
-    flight(u, f) = {step_, 0};
-    for (std::int32_t g = 0; g < unit.gates; ++g) gates_[gate_at(u, f, g)] = {};
-    for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) {
-      const work_batch& batch = work_.batches[b];
-      progress(static_cast<std::int32_t>(b), f) = {0, batch.pieces};
-      flight(u, f).remaining += batch.pieces;
-      if (batch.signals >= 0) gates_[gate_at(u, f, batch.signals)].remaining += batch.pieces;
-      lane_state& lane = lanes_[batch_at_[b].lane];
-      if (lane.live.empty() || lane.live.back().step != step_)
-        lane.live.push_back({step_, 0, ready_set(lane.batches.size())});
-      lane.live.back().unfinished += batch.pieces;
-    }
-    backlog_ += unit_work_[static_cast<std::size_t>(u)];
+  void start(unit_state& unit) {
+    const std::int32_t f = unit.flight[0].unfinished == 0 ? 0 : 1;
+    unit.flight[f] = {step_, static_cast<std::int32_t>(unit.parts)};
+    for (std::int32_t g = 0; g < unit.gates; ++g) gates_[gate_at(unit, f, g)] = {};
+    for_each_part(unit, [&](part_state& part) {
+      part.progress[f] = {step_, 0, part.pieces};
+      part.fresh = f;
+      const std::int32_t signals = batch_of(part).signals;
+      if (signals >= 0) ++gates_[gate_at(unit, f, signals)].unfinished;
+      lane_state& lane = lanes_[static_cast<std::size_t>(part.lane)];
+      if (lane.live.empty() || lane.live.back().step != step_) lane.live.push_back({step_, 0, ready_set(lane.room.size())});
+      lane.live.back().unfinished += part.pieces;
+    });
+    backlog_ += unit.work;
   }
 
   void enter_gap(lane_state& lane, ticks begin) {
@@ -279,39 +300,28 @@ class filler {
 
   void release_until(lane_state& lane, ticks now, ticks begin) {
     for (; lane.release < lane.releases.size() && begin + lane.releases[lane.release].at <= now; ++lane.release) {
-      const std::int32_t b = lane.releases[lane.release].batch;
-      const std::int32_t f = flight_of_step(b, step_);
-      if (f >= 0) release(lane, b, f, batch_of(b).division);
+      part_state& part = parts_[static_cast<std::size_t>(lane.releases[lane.release].part)];
+      if (part.fresh >= 0) release(lane, part, part.fresh, part.division);
     }
     std::size_t arrived = 0;
-    for (; arrived < lane.arrivals.size() && lane.arrivals[arrived].at <= now; ++arrived)
-      release(lane, lane.arrivals[arrived].batch, lane.arrivals[arrived].flight, batch_of(lane.arrivals[arrived].batch).pieces);
+    for (; arrived < lane.arrivals.size() && lane.arrivals[arrived].at <= now; ++arrived) {
+      part_state& part = parts_[static_cast<std::size_t>(lane.arrivals[arrived].part)];
+      release(lane, part, lane.arrivals[arrived].flight, part.pieces);
+    }
     if (arrived > 0) lane.arrivals.erase(lane.arrivals.begin(), lane.arrivals.begin() + static_cast<std::ptrdiff_t>(arrived));
   }
 
-  [[nodiscard]] std::int32_t flight_of_step(std::int32_t b, std::int32_t step) const {
-    const std::int32_t u = position_of_unit(batch_of(b).unit);
-    for (std::int32_t f = 0; f < flights; ++f)
-      if (flight(u, f).step == step && flight(u, f).remaining > 0) return f;
-    return -1;
-  }
-
-  [[nodiscard]] std::int32_t position_of_unit(std::int32_t unit) const {
-    return unit_at_[static_cast<std::size_t>(unit)];
-  }
-
-  void release(lane_state& lane, std::int32_t b, std::int32_t f, std::int32_t count) {
-    progress(b, f).released += count;
-    const std::int32_t step = flight(position_of_unit(batch_of(b).unit), f).step;
+  static void release(lane_state& lane, part_state& part, std::int32_t f, std::int32_t count) {
+    part.progress[f].released += count;
     for (live_step& live : lane.live)
-      if (live.step == step) live.ready.insert(batch_at_[static_cast<std::size_t>(b)].rank);
+      if (live.step == part.progress[f].step) live.ready.insert(static_cast<std::size_t>(part.rank));
   }
 
   [[nodiscard]] choice choose(lane_state& lane) {
     const ticks room = lane.gap_end - lane.position;
     if constexpr (ranks_work<Policy>) {
       std::size_t from = 0;
-      if (lane.longest_first)
+      if (lane.longest_first && room < lane.room.front())
         from = static_cast<std::size_t>(std::lower_bound(lane.room.begin(), lane.room.end(), room,
                                                          [](ticks need, ticks have) { return need > have; }) -
                                         lane.room.begin());
@@ -330,7 +340,7 @@ class filler {
       for (live_step& live : lane.live)
         for (std::size_t rank = live.ready.first_from(0); rank != ready_set::none; rank = live.ready.first_from(rank + 1))
           if (lane.room[rank] <= room) {
-            ready_.push_back({&batch_of(lane.batches[rank]), live.step});
+            ready_.push_back({&batch_of(parts_[lane.first_part + rank]), live.step});
             choices_.push_back({&live, rank});
           }
       const std::ptrdiff_t chosen =
@@ -341,43 +351,42 @@ class filler {
   }
 
   void place(lane_state& lane, const choice& next) {
-    const std::int32_t b = lane.batches[next.rank];
-    const work_batch& batch = batch_of(b);
-    const std::int32_t f = flight_of_step(b, next.live->step);
-    const std::int32_t u = position_of_unit(batch.unit);
-    batch_progress& done = progress(b, f);
-    const std::int32_t piece = batch.pieces - done.pending;
-    const interval time{lane.position, lane.position + batch.duration};
-    placed_.push_back({b, piece, step_, next.live->step, time});
+    part_state& part = parts_[lane.first_part + next.rank];
+    const std::int32_t f = part.progress[0].step == next.live->step && part.progress[0].pending > 0 ? 0 : 1;
+    part_progress& done = part.progress[f];
+    const std::int32_t piece = part.pieces - done.pending;
+    const interval time{lane.position, lane.position + part.duration};
+    placed_.push_back({part.batch, piece, step_, next.live->step, time});
     --done.pending;
     if (piece + 1 == done.released) next.live->ready.erase(next.rank);
     --next.live->unfinished;
-    --flight(u, f).remaining;
-    backlog_ -= batch.duration;
+    backlog_ -= part.duration;
     lane.position = lane.wake = time.end;
-    if (batch.signals >= 0) {
-      gate_state& gate = gates_[gate_at(u, f, batch.signals)];
-      gate.latest = std::max(gate.latest, time.end);
-      if (--gate.remaining == 0) open_gate(u, f, batch.signals, gate.latest);
-    }
+    if (done.pending == 0) finish(part, f, time.end);
   }
 
-  void open_gate(std::int32_t u, std::int32_t f, std::int32_t g, ticks at) {
-    const work_unit& unit = unit_of(u);
-    for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) {
-      if (work_.batches[b].waits != g) continue;
-      lane_state& lane = lanes_[batch_at_[b].lane];
-      const arrival a{at + work_.batches[b].delay, static_cast<std::int32_t>(b), f};
+  /// The last piece of a batch is placed.
+  void finish(const part_state& part, std::int32_t f, ticks end) {
+    unit_state& unit = units_[static_cast<std::size_t>(part.unit)];
+    --unit.flight[f].unfinished;
+    const std::int32_t signals = batch_of(part).signals;
+    if (signals < 0) return;
+    gate_state& gate = gates_[gate_at(unit, f, signals)];
+    gate.latest = std::max(gate.latest, end);
+    if (--gate.unfinished == 0) open_gate(unit, f, signals, gate.latest);
+  }
+
+  void open_gate(const unit_state& unit, std::int32_t f, std::int32_t gate, ticks at) {
+    for (std::size_t i = unit.first_part; i < unit.first_part + unit.parts; ++i) {
+      const part_state& part = parts_[static_cast<std::size_t>(unit_parts_[i])];
+      if (batch_of(part).waits != gate) continue;
+      lane_state& lane = lanes_[static_cast<std::size_t>(part.lane)];
+      const arrival a{at + batch_of(part).delay, unit_parts_[i], f};
       const auto later = std::upper_bound(lane.arrivals.begin(), lane.arrivals.end(), a, [](const arrival& x, const arrival& y) { return x.at < y.at; });
       lane.arrivals.insert(later, a);
       if (lane.wake != never) lane.wake = std::min(lane.wake, std::max(lane.position, a.at));
     }
   }
-
-  struct batch_place {
-    std::size_t lane = 0;  ///< position in `lanes_`
-    std::size_t rank = 0;
-  };
 
   const work_set& work_;
   const bubble_set& bubbles_;
@@ -385,13 +394,10 @@ class filler {
   const Policy& policy_;
   ticks margin_permille_;
   std::vector<lane_state> lanes_;
-  std::vector<batch_place> batch_at_;
-  std::vector<std::int32_t> unit_at_;  ///< position in the group; −1 for units of other groups
-  std::vector<flight_state> flight_;
-  std::vector<batch_progress> progress_;
-  std::vector<std::size_t> first_gate_;
-  std::vector<gate_state> gates_;
-  std::vector<ticks> unit_work_;
+  std::vector<part_state> parts_;          ///< lane by lane, by rank
+  std::vector<unit_state> units_;
+  std::vector<std::int32_t> unit_parts_;   ///< parts of the units, unit by unit
+  std::vector<gate_state> gates_;          ///< unit by unit, flight by flight
   std::vector<run_piece> placed_;
   std::vector<ready_work> ready_;
   std::vector<choice> choices_;

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace brim::detail {
@@ -28,10 +30,33 @@ struct group_cycle {
 struct cycle_candidate {
   std::int32_t steps = 0;
   std::vector<group_cycle> groups;
-  double loss = 0;  ///< share of all lanes' time that work could fill and does not
+  double loss = 0;                 ///< share of all lanes' time that work could fill and does not
   std::int32_t age_over_load = 0;  ///< the most by which a group's greatest age exceeds its load, rounded up
   bytes kept = 0;
+
+  /// Steps by which the greatest age may exceed the load, rounded up, in a good table.
+  static constexpr std::int32_t age_allowance = 2;
+
+  [[nodiscard]] bool young() const { return age_over_load <= age_allowance; }
+  [[nodiscard]] bool good(double tolerance) const { return loss <= tolerance && young(); }
 };
+
+/// The one to take: young before old; near the least loss before far from it; then the lowest age, the least memory, the
+/// shortest.
+inline std::size_t best_of(const std::vector<cycle_candidate>& found, double tolerance) {
+  const bool any_young = std::any_of(found.begin(), found.end(), [](const cycle_candidate& c) { return c.young(); });
+  double least = 1;
+  for (const cycle_candidate& c : found)
+    if (c.young() == any_young) least = std::min(least, c.loss);
+  const auto key = [&](const cycle_candidate& c) {
+    const bool close = c.young() == any_young && c.loss <= least + tolerance / 2;
+    return std::tuple(!close, c.age_over_load, c.kept, c.steps);
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < found.size(); ++i)
+    if (key(found[i]) < key(found[best])) best = i;
+  return best;
+}
 
 template <fill_policy Policy>
 class cycle_search {
@@ -47,37 +72,35 @@ class cycle_search {
     }
   }
 
-  /// The shortest table that is within the tolerance of the bound and whose ages are low; else, of those with low ages that
-  /// are within the tolerance of the best, the one with the lowest age, then the least memory, then the shortest.
-  cycle_candidate best() {
+  /// The shortest good table, else the best of all lengths; nothing where no table keeps up within the memory.
+  std::optional<cycle_candidate> best() {
     const auto shortest = static_cast<std::int32_t>(std::max(1.0, std::min(std::ceil(greatest_load_), 1e6)));
     const std::int32_t longest = std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * greatest_load_ + 1, 4096.0)));
     std::vector<cycle_candidate> found;
-    for (std::int32_t steps = shortest; steps <= longest; ++steps) {
+    for (std::int32_t steps = shortest; steps <= longest && found.size() < most_candidates; ++steps) {
       std::optional<cycle_candidate> candidate = of_length(steps);
       if (!candidate) continue;
-      if (candidate->loss <= options_.tolerance && candidate->age_over_load <= age_allowance) return std::move(*candidate);
+      if (candidate->good(options_.tolerance)) return candidate;
       found.push_back(std::move(*candidate));
     }
-    if (found.empty()) refuse();
-    const bool any_young = std::any_of(found.begin(), found.end(), [](const cycle_candidate& c) { return c.age_over_load <= age_allowance; });
-    if (any_young) std::erase_if(found, [](const cycle_candidate& c) { return c.age_over_load > age_allowance; });
-    double least = found.front().loss;
-    for (const cycle_candidate& c : found) least = std::min(least, c.loss);
-    const auto worse = [&](const cycle_candidate& a, const cycle_candidate& b) {
-      const bool close_a = a.loss <= least + options_.tolerance;
-      const bool close_b = b.loss <= least + options_.tolerance;
-      if (close_a != close_b) return close_b;
-      if (a.age_over_load != b.age_over_load) return a.age_over_load > b.age_over_load;
-      if (a.kept != b.kept) return a.kept > b.kept;
-      return a.steps > b.steps;
-    };
-    return std::move(*std::max_element(found.begin(), found.end(), worse));
+    if (found.empty()) return std::nullopt;
+    return std::move(found[best_of(found, options_.tolerance)]);
+  }
+
+  /// Why there is no table. Call it after `best` has found none.
+  [[noreturn]] void refuse() const {
+    if (least_refused_.device >= 0)
+      raise(error_code::over_memory,
+            text("fill: device ", least_refused_.device, " would keep at least ", least_refused_.kept, " bytes of inputs and errors for its statistics, and has ",
+                 least_refused_.limit, " bytes left for them"),
+            {.device = least_refused_.device});
+    raise(error_code::no_fill, text("fill: no repeating table of at most ", options_.longest_cycle,
+                                    " steps keeps up with the work; raise longest_cycle, or allow panels"));
   }
 
  private:
-  /// Steps by which the greatest age may exceed the load, rounded up, in the shortest good table.
-  static constexpr std::int32_t age_allowance = 2;
+  /// Lengths that are compared where none is good.
+  static constexpr std::size_t most_candidates = 6;
   /// Rounds of a table after which its state must repeat.
   static constexpr int most_rounds = 24;
   /// Shares of the idle time that are tried, in that order: the greatest that a greedy fill keeps up with wins.
@@ -99,8 +122,29 @@ class cycle_search {
     return out;
   }
 
-  /// The table with the most work that the fill keeps up with. Bisection: less work is taken to be easier.
+  /// The better of the two ways to stagger, with low ages if that is possible at all.
   std::optional<group_cycle> of_group(std::size_t g, std::int32_t steps) {
+    const auto young = static_cast<std::int32_t>(std::ceil(std::min(loads_[g].load(), 1e6))) + cycle_candidate::age_allowance;
+    for (const std::int32_t most_age : {young, std::numeric_limits<std::int32_t>::max()}) {
+      std::optional<group_cycle> spread = most_work(g, steps, stagger_rule::equal_units, most_age);
+      if (spread && loss_of(g, *spread) <= options_.tolerance) return spread;
+      std::optional<group_cycle> plain = most_work(g, steps, stagger_rule::all_units, most_age);
+      if (plain && (!spread || loss_of(g, *plain) < loss_of(g, *spread))) return plain;
+      if (spread) return spread;
+    }
+    return std::nullopt;
+  }
+
+  /// Share of the lanes' time that work could fill and does not.
+  [[nodiscard]] double loss_of(std::size_t g, const group_cycle& cycle) const {
+    double missing = 0;
+    for (std::size_t lane = 0; lane < cycle.work.size(); ++lane)
+      missing += static_cast<double>(std::min(loads_[g].capacity[lane], loads_[g].work[lane])) - static_cast<double>(cycle.work[lane]) / cycle.window.steps;
+    return missing / (static_cast<double>(cycle.work.size()) * static_cast<double>(prepared_.bubbles.step_length));
+  }
+
+  /// The table with the most work that the fill keeps up with. Bisection: less work is taken to be easier.
+  std::optional<group_cycle> most_work(std::size_t g, std::int32_t steps, stagger_rule rule, std::int32_t most_age) {
     std::vector<std::vector<std::int32_t>> tables;
     for (const double share : shares) {
       std::vector<std::int32_t> counts = refresh_counts(loads_[g], steps, share);
@@ -112,8 +156,8 @@ class cycle_search {
     std::size_t high = tables.size();
     while (low < high) {
       const std::size_t middle = best || low > 0 ? (low + high) / 2 : low;
-      std::optional<group_cycle> cycle = repeat(prepared_.groups[g], stagger(loads_[g], tables[middle], steps));
-      if (cycle && fits_memory(prepared_.groups[g], *cycle)) {
+      std::optional<group_cycle> cycle = repeat(prepared_.groups[g], stagger(loads_[g], tables[middle], steps, rule));
+      if (cycle && cycle->greatest_age <= most_age && fits_memory(prepared_.groups[g], *cycle)) {
         best = std::move(cycle);
         high = middle;
       } else {
@@ -162,16 +206,6 @@ class cycle_search {
     return true;
   }
 
-  [[noreturn]] void refuse() const {
-    if (least_refused_.device >= 0)
-      raise(error_code::over_memory,
-            text("fill: device ", least_refused_.device, " would keep at least ", least_refused_.kept, " bytes of inputs and errors for its statistics, and has ",
-                 least_refused_.limit, " bytes left for them"),
-            {.device = least_refused_.device});
-    raise(error_code::no_fill, text("fill: no repeating table of at most ", options_.longest_cycle,
-                                    " steps keeps up with the work; raise longest_cycle, or allow panels"));
-  }
-
   struct refused_memory {
     std::int32_t device = -1;
     bytes kept = 0;
@@ -190,8 +224,7 @@ class cycle_search {
 
 /// All units at once, again at the first step after everything is done, group by group.
 template <fill_policy Policy>
-cycle_candidate one_shot_cycle(const prepared_fill& prepared, const Policy& policy, const fill_options& options, std::int32_t devices) {
-  static_cast<void>(devices);
+cycle_candidate one_shot_cycle(const prepared_fill& prepared, const Policy& policy, const fill_options& options) {
   cycle_candidate out{.steps = 1};
   constexpr std::int32_t most_steps = 4096;
   for (const fill_group& group : prepared.groups) {
