@@ -1,0 +1,4 @@
+// expect: never reached
+#ifdef NEGATIVE
+static_assert(true, "nothing is wrong here");
+#endif

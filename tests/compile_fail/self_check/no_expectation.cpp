@@ -1,0 +1,3 @@
+#ifdef NEGATIVE
+static_assert(false, "nobody asked for this reason");
+#endif

@@ -1,0 +1,2 @@
+// expect: never reached
+static_assert(false, "wrong even without NEGATIVE");
