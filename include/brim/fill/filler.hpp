@@ -36,7 +36,7 @@ struct run_piece {
 template <fill_policy Policy>
 class filler {
  public:
-  /// Pieces of a unit that two refreshes may have in flight at once.
+  /// Refreshes that one unit may have in flight at once.
   static constexpr std::int32_t flights = 2;
 
   filler(const work_set& work, const bubble_set& bubbles, const fill_group& group, const Policy& policy, ticks margin_permille)
@@ -49,10 +49,7 @@ class filler {
     for (const std::int32_t u : group.units) {
       const work_unit& unit = work.units[static_cast<std::size_t>(u)];
       unit_state state{.first_part = unit_parts_.size(), .parts = unit.batch_count, .first_gate = gates, .gates = unit.gates};
-      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) {
-        unit_parts_.push_back(part_at[b]);
-        state.work += work.batches[b].duration * work.batches[b].pieces;
-      }
+      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) unit_parts_.push_back(part_at[b]);
       gates += static_cast<std::size_t>(unit.gates) * flights;
       units_.push_back(state);
     }
@@ -81,8 +78,11 @@ class filler {
   }
 
   [[nodiscard]] std::int32_t step() const { return step_; }
-  [[nodiscard]] ticks backlog() const { return backlog_; }
-  [[nodiscard]] ticks work_of_unit(std::int32_t u) const { return units_[static_cast<std::size_t>(u)].work; }
+  /// Work that is started and not yet placed, on one lane (a position in the group).
+  [[nodiscard]] ticks backlog(std::size_t lane) const { return lanes_[lane].backlog; }
+  [[nodiscard]] bool idle() const {
+    return std::all_of(lanes_.begin(), lanes_.end(), [](const lane_state& lane) { return lane.backlog == 0; });
+  }
   [[nodiscard]] std::int32_t in_flight(std::int32_t u) const {
     std::int32_t count = 0;
     for (const flight_state& flight : units_[static_cast<std::size_t>(u)].flight) count += flight.unfinished > 0 ? 1 : 0;
@@ -147,7 +147,7 @@ class filler {
     std::int32_t lane;  ///< position in `lanes_`
     std::int32_t rank;
     std::int32_t fresh = -1;  ///< flight whose statistics the running step takes
-    part_progress progress[2];
+    part_progress progress[flights];
   };
   struct flight_state {
     std::int32_t step = -1;
@@ -158,8 +158,7 @@ class filler {
     std::size_t parts;
     std::size_t first_gate;
     std::int32_t gates;
-    ticks work = 0;
-    flight_state flight[2];
+    flight_state flight[flights];
   };
   struct gate_state {
     std::int32_t unfinished = 0;  ///< batches
@@ -192,6 +191,7 @@ class filler {
     std::size_t release = 0;
     ticks position = 0;                    ///< nothing before this moment can be used any more
     ticks gap_end = 0;
+    ticks backlog = 0;
     ticks wake = never;                    ///< the next moment at which something may happen on the lane
   };
   struct choice {
@@ -253,8 +253,8 @@ class filler {
       lane_state& lane = lanes_[static_cast<std::size_t>(part.lane)];
       if (lane.live.empty() || lane.live.back().step != step_) lane.live.push_back({step_, 0, ready_set(lane.room.size())});
       lane.live.back().unfinished += part.pieces;
+      lane.backlog += part.duration * part.pieces;
     });
-    backlog_ += unit.work;
   }
 
   void enter_gap(lane_state& lane, ticks begin) {
@@ -360,7 +360,7 @@ class filler {
     --done.pending;
     if (piece + 1 == done.released) next.live->ready.erase(next.rank);
     --next.live->unfinished;
-    backlog_ -= part.duration;
+    lane.backlog -= part.duration;
     lane.position = lane.wake = time.end;
     if (done.pending == 0) finish(part, f, time.end);
   }
@@ -402,7 +402,6 @@ class filler {
   std::vector<ready_work> ready_;
   std::vector<choice> choices_;
   std::int32_t step_ = 0;
-  ticks backlog_ = 0;
 };
 
 }  // namespace brim::detail

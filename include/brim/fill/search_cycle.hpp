@@ -26,6 +26,17 @@ struct group_cycle {
   bytes kept = 0;
 };
 
+/// The numbers of a run's window.
+inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_group& group, std::vector<run_piece> pieces, run_window window) {
+  group_cycle out{.pieces = std::move(pieces), .window = window, .work = {}};
+  out.work = work_in_window(prepared.work, group, out.pieces, window);
+  for (const std::int32_t lane : group.lanes) {
+    out.greatest_age = std::max(out.greatest_age, freshness_of_lane(prepared.work, prepared.bubbles, lane, out.pieces, window).greatest_age);
+    out.kept = std::max(out.kept, kept_on_lane(prepared.work, prepared.bubbles, lane, out.pieces, window));
+  }
+  return out;
+}
+
 /// A table of all groups with one length.
 struct cycle_candidate {
   std::int32_t steps = 0;
@@ -177,21 +188,11 @@ class cycle_search {
       std::vector<std::int64_t> after = run.state();
       if (round > 0 && after == before) {
         const auto steps = static_cast<std::int32_t>(table.size());
-        return describe(group, std::move(run.placed()), {run.step() - steps, steps});
+        return describe_cycle(prepared_, group, std::move(run.placed()), {run.step() - steps, steps});
       }
       before = std::move(after);
     }
     return std::nullopt;
-  }
-
-  group_cycle describe(const fill_group& group, std::vector<run_piece> pieces, run_window window) const {
-    group_cycle out{.pieces = std::move(pieces), .window = window, .work = {}};
-    out.work = work_in_window(prepared_.work, group, out.pieces, window);
-    for (const std::int32_t lane : group.lanes) {
-      out.greatest_age = std::max(out.greatest_age, freshness_of_lane(prepared_.work, prepared_.bubbles, lane, out.pieces, window).greatest_age);
-      out.kept = std::max(out.kept, kept_on_lane(prepared_.work, prepared_.bubbles, lane, out.pieces, window));
-    }
-    return out;
   }
 
   bool fits_memory(const fill_group& group, const group_cycle& cycle) {
@@ -234,12 +235,12 @@ cycle_candidate one_shot_cycle(const prepared_fill& prepared, const Policy& poli
     const auto once = [&] {
       const std::int32_t first = run.step();
       run.run_step(all);
-      while (run.backlog() > 0 && run.step() - first < most_steps) run.run_step({});
+      while (!run.idle() && run.step() - first < most_steps) run.run_step({});
       return run.step() - first;
     };
     once();
     const std::int32_t steps = once();
-    if (run.backlog() > 0) raise(error_code::no_fill, text("fill: a refresh of everything takes more than ", most_steps, " steps"));
+    if (!run.idle()) raise(error_code::no_fill, text("fill: a refresh of everything takes more than ", most_steps, " steps"));
     group_cycle cycle{.pieces = std::move(run.placed()), .window = {run.step() - steps, steps}, .work = {}};
     cycle.work = work_in_window(prepared.work, group, cycle.pieces, cycle.window);
     out.groups.push_back(std::move(cycle));
