@@ -4,6 +4,9 @@
 /// The part of brim that needs nothing but the standard library: shapes, profiles, schemes, timelines, fills, plans.
 /// `brim/io`, `brim/graph` and the numerics are included one by one, since each needs a package.
 
+#include <brim/fill/fill.hpp>
+#include <brim/fill/kfac_work.hpp>
+#include <brim/fill/stream.hpp>
 #include <brim/model/profile.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>

@@ -48,6 +48,12 @@ inline group_load load_of(const work_set& work, const bubble_set& bubbles, const
   return out;
 }
 
+/// A load, rounded up to whole steps.
+[[nodiscard]] constexpr std::int32_t whole_steps(double load) {
+  const auto below = static_cast<std::int32_t>(std::min(load, 1e6));
+  return below < load ? below + 1 : below;
+}
+
 /// Which units start a refresh at which step of a repeating cycle.
 using admission_table = std::vector<std::vector<std::int32_t>>;
 

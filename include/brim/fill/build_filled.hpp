@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <brim/core/sort_key.hpp>
 #include <brim/fill/analysis.hpp>
 #include <brim/fill/filled.hpp>
 #include <brim/fill/prepare.hpp>
@@ -9,8 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
-#include <tuple>
 #include <vector>
 
 namespace brim::detail {
@@ -36,7 +35,7 @@ class placement_writer {
   }
 
   [[nodiscard]] placed_work tail(const tail_work& t, ticks start) const {
-    return on_lane(t.what, t.lane, 0, 0, {start, start + t.duration});
+    return {.what = t.what, .device = device_index(t.lane % devices_), .replica = t.lane / devices_, .time = {start, start + t.duration}};
   }
 
   /// The sums over replicas that refreshes wait for: one entry on every lane that took part, from the moment the last
@@ -120,7 +119,7 @@ class placement_writer {
 
 inline bool before_in_plan(const placed_work& a, const placed_work& b) {
   const auto key = [](const placed_work& w) {
-    return std::tuple(w.replica, w.device, w.step, w.time.start, w.time.end, w.what.kind, w.what.stage, w.what.layer, w.what.side, w.what.microbatch, w.piece);
+    return sort_key(w.replica, w.device, w.step, w.time.start, w.time.end, w.what.kind, w.what.stage, w.what.layer, w.what.side, w.what.microbatch, w.piece);
   };
   return key(a) < key(b);
 }
@@ -200,15 +199,14 @@ inline fill_report make_report(const timeline_view& pipeline, const prepared_fil
   return report;
 }
 
+/// The least common multiple of the groups' lengths where that is short, else the longest; the others then rest in between.
 inline std::int32_t common_length(const std::vector<group_cycle>& cycles) {
   constexpr std::int32_t longest_common = 64;
-  std::int32_t common = 1;
   std::int32_t longest = 1;
-  for (const group_cycle& c : cycles) {
-    longest = std::max(longest, c.window.steps);
-    common = common > longest_common ? common : std::lcm(common, c.window.steps);
-  }
-  return common <= longest_common ? common : longest;
+  for (const group_cycle& c : cycles) longest = std::max(longest, c.window.steps);
+  for (std::int32_t common = longest; common <= longest_common; common += longest)
+    if (std::all_of(cycles.begin(), cycles.end(), [&](const group_cycle& c) { return common % c.window.steps == 0; })) return common;
+  return longest;
 }
 
 inline std::vector<placed_work> place_tail(const prepared_fill& prepared, const placement_writer& writer) {

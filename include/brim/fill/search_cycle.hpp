@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <brim/core/sort_key.hpp>
 #include <brim/fill/admission.hpp>
 #include <brim/fill/analysis.hpp>
 #include <brim/fill/filler.hpp>
@@ -8,11 +9,8 @@
 #include <brim/fill/prepare.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 namespace brim::detail {
@@ -61,7 +59,7 @@ inline std::size_t best_of(const std::vector<cycle_candidate>& found, double tol
     if (c.young() == any_young) least = std::min(least, c.loss);
   const auto key = [&](const cycle_candidate& c) {
     const bool close = c.young() == any_young && c.loss <= least + tolerance / 2;
-    return std::tuple(!close, c.age_over_load, c.kept, c.steps);
+    return sort_key(!close, c.age_over_load, c.kept, c.steps);
   };
   std::size_t best = 0;
   for (std::size_t i = 1; i < found.size(); ++i)
@@ -85,7 +83,7 @@ class cycle_search {
 
   /// The shortest good table, else the best of all lengths; nothing where no table keeps up within the memory.
   std::optional<cycle_candidate> best() {
-    const auto shortest = static_cast<std::int32_t>(std::max(1.0, std::min(std::ceil(greatest_load_), 1e6)));
+    const auto shortest = std::max(1, whole_steps(greatest_load_));
     const std::int32_t longest = std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * greatest_load_ + 1, 4096.0)));
     std::vector<cycle_candidate> found;
     for (std::int32_t steps = shortest; steps <= longest && found.size() < most_candidates; ++steps) {
@@ -110,6 +108,7 @@ class cycle_search {
   }
 
  private:
+  static constexpr std::int32_t any_age = 0x7fffffff;
   /// Lengths that are compared where none is good.
   static constexpr std::size_t most_candidates = 6;
   /// Rounds of a table after which its state must repeat.
@@ -124,7 +123,7 @@ class cycle_search {
       std::optional<group_cycle> cycle = of_group(g, steps);
       if (!cycle) return std::nullopt;
       for (const ticks work : cycle->work) used += static_cast<double>(work) / steps;
-      const auto load = static_cast<std::int32_t>(std::ceil(std::min(loads_[g].load(), 1e6)));
+      const auto load = whole_steps(loads_[g].load());
       out.age_over_load = std::max(out.age_over_load, cycle->greatest_age - load);
       out.kept = std::max(out.kept, cycle->kept);
       out.groups.push_back(std::move(*cycle));
@@ -135,8 +134,8 @@ class cycle_search {
 
   /// The better of the two ways to stagger, with low ages if that is possible at all.
   std::optional<group_cycle> of_group(std::size_t g, std::int32_t steps) {
-    const auto young = static_cast<std::int32_t>(std::ceil(std::min(loads_[g].load(), 1e6))) + cycle_candidate::age_allowance;
-    for (const std::int32_t most_age : {young, std::numeric_limits<std::int32_t>::max()}) {
+    const auto young = whole_steps(loads_[g].load()) + cycle_candidate::age_allowance;
+    for (const std::int32_t most_age : {young, any_age}) {
       std::optional<group_cycle> spread = most_work(g, steps, stagger_rule::equal_units, most_age);
       if (spread && loss_of(g, *spread) <= options_.tolerance) return spread;
       std::optional<group_cycle> plain = most_work(g, steps, stagger_rule::all_units, most_age);

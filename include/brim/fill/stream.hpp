@@ -63,7 +63,7 @@ class fill_stream {
   [[nodiscard]] ticks step_length() const { return prepared_.bubbles.step_length; }
 
  private:
-  static constexpr std::int32_t grid[] = {1000, 1100, 1250, 1500, 1750, 2000, 2500};
+  static constexpr std::int32_t grid[] = {1000, 1100, 1250, 1500, 1750, 2000, 2500, 3000, 4000};
 
   /// Runs the group with every threshold; keeps, of those near the most work, the one with the lowest age, then the least memory.
   detail::group_cycle search(const detail::fill_group& group) {
@@ -85,7 +85,7 @@ class fill_stream {
     std::size_t best = runs.size();
     for (std::size_t i = 0; i < runs.size(); ++i) {
       if (work[i] + near < most) continue;
-      if (best == runs.size() || std::pair(runs[i].greatest_age, runs[i].kept) < std::pair(runs[best].greatest_age, runs[best].kept)) best = i;
+      if (best == runs.size() || detail::sort_key(runs[i].greatest_age, runs[i].kept) < detail::sort_key(runs[best].greatest_age, runs[best].kept)) best = i;
     }
     chosen_ = candidates[best];
     return std::move(runs[best]);

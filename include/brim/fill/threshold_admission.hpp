@@ -27,7 +27,12 @@ class threshold_admission {
  public:
   threshold_admission(const prepared_fill& prepared, const fill_group& group, admission_threshold threshold, ticks margin_permille)
       : prepared_(prepared), group_(group), threshold_(threshold), load_(load_of(prepared.work, prepared.bubbles, group)) {
-    last_.assign(group.units.size(), -1);
+    const auto units = static_cast<std::int32_t>(group.units.size());
+    const admission_table spread = stagger(load_, std::vector<std::int32_t>(group.units.size(), 1), units, stagger_rule::equal_units);
+    last_.assign(group.units.size(), 0);
+    std::int32_t before = -units;
+    for (const std::vector<std::int32_t>& row : spread)
+      for (const std::int32_t u : row) last_[static_cast<std::size_t>(u)] = before++;
     places_.assign(prepared.work.batches.size(), 0);
     for_each_refresh([&](std::size_t b, const work_batch& batch) {
       for (const interval& gap : prepared.bubbles.of(batch.lane)) places_[b] += gap.length() / room_for(batch.duration, margin_permille);
@@ -95,7 +100,7 @@ class threshold_admission {
   const fill_group& group_;
   admission_threshold threshold_;
   group_load load_;
-  std::vector<std::int32_t> last_;      ///< step of the last start, by unit
+  std::vector<std::int32_t> last_;      ///< step of the last start, by unit; negative before the first, in an order that spreads equal units
   std::vector<std::int64_t> places_;    ///< pieces of that length that one step's bubbles hold, by batch
   std::vector<std::int64_t> waiting_;   ///< pieces not yet placed, by batch
 };
