@@ -13,14 +13,14 @@ namespace brim {
 
 /// A piece of second-order (or other optional) work with its place in the refresh cycle.
 struct placed_work {
-  action what;                   ///< kind, side, route, stage, microbatch (of a statistic), layer
+  action what{};                   ///< kind, side, route, stage, microbatch (of a statistic), layer
   device_index device{0};
   std::int32_t replica = 0;      ///< data-parallel replica of the pipeline
   std::int32_t step = 0;         ///< step of the cycle in which it runs: 0 … cycle_length − 1
   std::int32_t origin_step = 0;  ///< step whose statistics it belongs to: at most `step`, negative in an earlier cycle
   std::int32_t piece = 0;        ///< which piece of a divided item
   std::int32_t pieces = 1;
-  interval time;                 ///< relative to the start of `step`
+  interval time{};                 ///< relative to the start of `step`
 
   friend constexpr bool operator==(const placed_work&, const placed_work&) = default;
 };
@@ -41,7 +41,7 @@ struct device_report {
 
 /// The same over all devices: means of the ratios, the worst of the rest.
 struct fill_report {
-  std::string_view policy;
+  std::string_view policy{};
   double utilization_before = 0;
   double utilization = 0;
   double bound = 0;
@@ -50,7 +50,7 @@ struct fill_report {
   std::int32_t greatest_age = 0;
   double overhead = 0;  ///< step with second-order work / step without − 1: what `precondition` costs
   bytes kept = 0;
-  std::vector<device_report> devices;  ///< replica by replica
+  std::vector<device_report> devices{};  ///< replica by replica
 
   friend constexpr bool operator==(const fill_report&, const fill_report&) = default;
 };
@@ -60,13 +60,13 @@ struct fill_report {
 /// Every step runs the whole `pipeline`, unchanged, then `tail`, and in between the entries of `work` with that `step`.
 /// In the first cycle, entries whose `origin_step` is negative are skipped: their statistics do not exist yet.
 struct filled {
-  timeline pipeline;
+  timeline pipeline{};
   std::int32_t replicas = 1;
   std::int32_t cycle_length = 1;
   ticks step_length = 0;          ///< start of one step to start of the next
-  std::vector<placed_work> work;  ///< by replica, device, step, start
-  std::vector<placed_work> tail;  ///< on the path at the end of every step; by replica, device, start; `step` is 0
-  fill_report report;
+  std::vector<placed_work> work{};  ///< by replica, device, step, start
+  std::vector<placed_work> tail{};  ///< on the path at the end of every step; by replica, device, start; `step` is 0
+  fill_report report{};
 
   friend constexpr bool operator==(const filled&, const filled&) = default;
 };

@@ -101,7 +101,7 @@ class filler {
 
   /// Everything that decides what happens next, relative to the coming step. Equal states have equal futures.
   [[nodiscard]] std::vector<std::int64_t> state() const {
-    std::vector<std::int64_t> out;
+    std::vector<std::int64_t> out{};
     const ticks begin = step_ * bubbles_.step_length;
     for (std::size_t u = 0; u < units_.size(); ++u) {
       const unit_state& unit = units_[u];
@@ -147,7 +147,7 @@ class filler {
     std::int32_t lane;  ///< position in `lanes_`
     std::int32_t rank;
     std::int32_t fresh = -1;  ///< flight whose statistics the running step takes
-    part_progress progress[flights];
+    part_progress progress[flights]{};
   };
   struct flight_state {
     std::int32_t step = -1;
@@ -158,7 +158,7 @@ class filler {
     std::size_t parts;
     std::size_t first_gate;
     std::int32_t gates;
-    flight_state flight[flights];
+    flight_state flight[flights]{};
   };
   struct gate_state {
     std::int32_t unfinished = 0;  ///< batches
@@ -182,11 +182,11 @@ class filler {
     std::int32_t lane;
     std::span<const interval> gaps;
     std::size_t first_part = 0;            ///< of this lane in `parts_`, where they stand by rank
-    std::vector<ticks> room;               ///< what a piece of each rank needs, margin included
+    std::vector<ticks> room{};               ///< what a piece of each rank needs, margin included
     bool longest_first = false;            ///< rooms fall with rank, so the first that fits is found by bisection
-    std::vector<timed_release> releases;   ///< of one step, by time
-    std::vector<live_step> live;           ///< oldest first
-    std::vector<arrival> arrivals;         ///< of batches that a gate has released, by time
+    std::vector<timed_release> releases{};   ///< of one step, by time
+    std::vector<live_step> live{};           ///< oldest first
+    std::vector<arrival> arrivals{};         ///< of batches that a gate has released, by time
     std::size_t gap = 0;
     std::size_t release = 0;
     ticks position = 0;                    ///< nothing before this moment can be used any more
@@ -211,7 +211,7 @@ class filler {
 
   void add_lane(std::int32_t lane, const std::vector<std::int32_t>& unit_at, std::vector<std::int32_t>& part_at) {
     lane_state state{.lane = lane, .gaps = bubbles_.of(lane), .first_part = parts_.size()};
-    std::vector<std::int32_t> batches;
+    std::vector<std::int32_t> batches{};
     for (const std::int32_t u : group_.units) {
       const work_unit& unit = work_.units[static_cast<std::size_t>(u)];
       for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)

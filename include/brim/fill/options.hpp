@@ -21,7 +21,7 @@ struct fill_options {
   ticks longest_panel = 10'000'000;        ///< 10 ms; never more than an eighth of the lane's longest bubble
   std::int32_t longest_cycle = 16;         ///< steps of the longest table that is looked for; extended to twice the load where that is more
   double tolerance = 0.004;                ///< share of the devices' time below the bound at which a table is good enough
-  std::vector<bytes> kept_limits;          ///< of each device: what it may keep waiting for statistics; empty means no limit
+  std::vector<bytes> kept_limits{};          ///< of each device: what it may keep waiting for statistics; empty means no limit
 };
 
 }  // namespace brim

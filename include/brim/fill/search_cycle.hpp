@@ -17,9 +17,9 @@ namespace brim::detail {
 
 /// A run of one group that has reached a repeating table: the last `window.steps` steps.
 struct group_cycle {
-  std::vector<run_piece> pieces;
-  run_window window;
-  std::vector<ticks> work;       ///< optional work in the window, by lane of the group
+  std::vector<run_piece> pieces{};
+  run_window window{};
+  std::vector<ticks> work{};       ///< optional work in the window, by lane of the group
   std::int32_t greatest_age = 0;
   bytes kept = 0;
 };
@@ -38,7 +38,7 @@ inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_grou
 /// A table of all groups with one length.
 struct cycle_candidate {
   std::int32_t steps = 0;
-  std::vector<group_cycle> groups;
+  std::vector<group_cycle> groups{};
   double loss = 0;                 ///< share of all lanes' time that work could fill and does not
   std::int32_t age_over_load = 0;  ///< the most by which a group's greatest age exceeds its load, rounded up
   bytes kept = 0;

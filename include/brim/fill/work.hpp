@@ -27,7 +27,7 @@ struct work_release {
 /// A batch either has releases, one for each `division` pieces, or waits for a gate of its unit. A piece is never divided
 /// further, and never waits inside: what may be cut has been cut by the source.
 struct work_batch {
-  action what;                ///< kind, side, route, stage, layer
+  action what{};                ///< kind, side, route, stage, layer
   std::int32_t lane = 0;      ///< replica × devices + device
   std::int32_t unit = 0;
   ticks duration = 0;         ///< of one piece
@@ -57,7 +57,7 @@ struct work_unit {
 
 /// Work on the path at the end of every step of one lane.
 struct tail_work {
-  action what;
+  action what{};
   std::int32_t lane = 0;
   ticks duration = 0;
 
@@ -67,11 +67,11 @@ struct tail_work {
 /// All optional work of one refresh of everything, and what each step pays for using it.
 struct work_set {
   std::int32_t replicas = 1;
-  std::vector<work_unit> units;
-  std::vector<work_batch> batches;    ///< unit by unit
-  std::vector<work_release> releases; ///< batch by batch, by time
-  std::vector<tail_work> tail;        ///< lane by lane, in order
-  std::vector<std::string> names;     ///< of the units, for messages; may be empty
+  std::vector<work_unit> units{};
+  std::vector<work_batch> batches{};    ///< unit by unit
+  std::vector<work_release> releases{}; ///< batch by batch, by time
+  std::vector<tail_work> tail{};        ///< lane by lane, in order
+  std::vector<std::string> names{};     ///< of the units, for messages; may be empty
 
   friend bool operator==(const work_set&, const work_set&) = default;
 };
@@ -80,9 +80,9 @@ struct work_set {
 struct bubble_set {
   ticks step_length = 0;
   ticks makespan = 0;
-  std::vector<interval> gaps;        ///< lane by lane, by time, none empty
-  std::vector<std::size_t> offsets;  ///< `lanes + 1` positions
-  std::vector<ticks> tail;           ///< length of the lane's work on the path
+  std::vector<interval> gaps{};        ///< lane by lane, by time, none empty
+  std::vector<std::size_t> offsets{};  ///< `lanes + 1` positions
+  std::vector<ticks> tail{};           ///< length of the lane's work on the path
 
   [[nodiscard]] std::span<const interval> of(std::int32_t lane) const {
     const auto at = static_cast<std::size_t>(lane);

@@ -54,8 +54,8 @@ struct uniform_cost {
 
 /// Each stage and each boundary has costs of its own; the devices are equally fast.
 struct stage_costs {
-  std::vector<stage_cost> stages;
-  std::vector<ticks> transfers;  ///< between stages `s` and `s + 1`; empty means 0 everywhere
+  std::vector<stage_cost> stages{};
+  std::vector<ticks> transfers{};  ///< between stages `s` and `s + 1`; empty means 0 everywhere
 
   [[nodiscard]] constexpr ticks duration(const action& what, device_index) const {
     return stages[what.stage.at()].of(what.kind);
@@ -69,8 +69,8 @@ struct stage_costs {
 /// other models gives.
 struct placed_costs {
   std::int32_t stages = 1;
-  std::vector<stage_cost> table;  ///< `routes * stages` entries
-  std::vector<ticks> transfers;   ///< `stages - 1` entries
+  std::vector<stage_cost> table{};  ///< `routes * stages` entries
+  std::vector<ticks> transfers{};   ///< `stages - 1` entries
 
   [[nodiscard]] constexpr ticks duration(const action& what, device_index) const {
     return table[what.route.at() * static_cast<std::size_t>(stages) + what.stage.at()].of(what.kind);

@@ -16,7 +16,7 @@ struct placement {
   std::int32_t devices = 1;
   std::int32_t routes = 1;
   std::int32_t stages = 1;
-  std::vector<device_index> holders;  ///< `routes * stages` entries, route by route
+  std::vector<device_index> holders{};  ///< `routes * stages` entries, route by route
 
   [[nodiscard]] constexpr device_index device_of(route_index route, stage_index stage) const {
     return holders[route.at() * static_cast<std::size_t>(stages) + stage.at()];

@@ -13,7 +13,7 @@ namespace brim {
 
 /// One layer of a stage, as a second-order optimizer sees it. Durations are those of one replica at speed 1.
 struct layer_profile {
-  std::string name;
+  std::string name{};
   std::int32_t inputs = 0;    ///< columns of the weight matrix; 0 where unknown
   std::int32_t outputs = 0;   ///< rows of the weight matrix; 0 where unknown
   ticks statistic_a = 0;      ///< one microbatch's share of the input-side statistic
@@ -39,9 +39,9 @@ struct stage_memory {
 };
 
 struct stage_profile {
-  stage_cost cost;
-  stage_memory memory;
-  std::vector<layer_profile> layers;
+  stage_cost cost{};
+  stage_memory memory{};
+  std::vector<layer_profile> layers{};
 
   friend bool operator==(const stage_profile&, const stage_profile&) = default;
 };
@@ -49,7 +49,7 @@ struct stage_profile {
 /// Time between neighbouring stages on different devices.
 struct link_profile {
   ticks latency = 0;       ///< added to every transfer
-  std::vector<ticks> p2p;  ///< one value for all boundaries, or one a boundary; empty means 0
+  std::vector<ticks> p2p{};  ///< one value for all boundaries, or one a boundary; empty means 0
 
   friend bool operator==(const link_profile&, const link_profile&) = default;
 };
@@ -65,11 +65,11 @@ struct device_profile {
 ///
 /// Models `cost_model` (through `prepare`) and `memory_model`. Times in ticks (nanoseconds), memory in bytes.
 struct profile {
-  std::string name;
-  std::string source;
-  std::vector<stage_profile> stages;    ///< one entry is repeated for every stage
-  link_profile links;
-  std::vector<device_profile> devices;  ///< empty: equal devices; one entry is repeated
+  std::string name{};
+  std::string source{};
+  std::vector<stage_profile> stages{};    ///< one entry is repeated for every stage
+  link_profile links{};
+  std::vector<device_profile> devices{};  ///< empty: equal devices; one entry is repeated
 
   [[nodiscard]] const stage_profile& stage(stage_index s) const { return stages.size() == 1 ? stages.front() : stages[s.at()]; }
   [[nodiscard]] device_profile device(device_index d) const {

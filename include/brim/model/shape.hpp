@@ -49,7 +49,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Checks what every scheme needs: each number is at least 1 and the step has at most `largest_action_count` actions.
+/// Checks what every scheme needs: each number is at least 1, the step has at most `largest_action_count` actions, and all
+/// routes together at most as many stages.
 /// Errors: `bad_shape`.
 constexpr void check_shape(const pipeline_shape& shape) {
   if (shape.devices < 1) detail::raise_bad_shape(shape, "a pipeline needs at least one device");
@@ -62,6 +63,8 @@ constexpr void check_shape(const pipeline_shape& shape) {
                                   : std::int64_t{shape.devices} * shape.chunks;
   if (stages > limit || shape.microbatches > limit / stages)
     detail::raise_bad_shape(shape, "a step may have at most 2^26 forwards and backwards: use fewer devices, chunks or microbatches");
+  if (shape.pairs > limit / shape.devices)
+    detail::raise_bad_shape(shape, "a placement may have at most 2^26 stage copies: use fewer devices or pairs");
   if (shape.pairs > shape.devices) detail::raise_bad_shape(shape, "there cannot be more pairs of routes than devices");
 }
 

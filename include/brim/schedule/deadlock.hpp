@@ -76,13 +76,57 @@ inline std::string stuck_grid(const order& program, std::span<const std::size_t>
         {.device = d.value, .stage = a.stage.value, .microbatch = a.microbatch.value});
 }
 
-[[noreturn]] inline void raise_incomplete_order(const order& program, std::int64_t have, std::int64_t want, const char* what) {
-  raise(error_code::bad_order,
-        text(program.scheme, ": the order has ", have, " ", what, ", a step needs ", want, " (", to_string(program.shape), ")"));
+/// Counts what a finished but incomplete order lacks.
+[[noreturn]] inline void raise_incomplete_order(const order& program) {
+  const std::int64_t want = std::int64_t{program.where.stages} * program.shape.microbatches;
+  std::int64_t forwards = 0;
+  std::int64_t backwards = 0;
+  std::int64_t balance = 0;
+  for (const action& a : program.actions) {
+    forwards += a.kind == action_kind::forward ? 1 : 0;
+    backwards += a.kind == action_kind::backward || a.kind == action_kind::backward_input ? 1 : 0;
+    balance += a.kind == action_kind::backward_input ? 1 : a.kind == action_kind::backward_weight ? -1 : 0;
+  }
+  const auto fail = [&](std::int64_t have, std::int64_t needs, const char* what) {
+    raise(error_code::bad_order,
+          text(program.scheme, ": the order has ", have, " ", what, ", a step needs ", needs, " (", to_string(program.shape), ")"));
+  };
+  if (forwards != want) fail(forwards, want, "forwards");
+  if (backwards != want) fail(backwards, want, "backwards");
+  raise(error_code::bad_order, text(program.scheme, ": the order lacks ", balance, " backward_weights"));
 }
 
-[[noreturn]] inline void raise_too_long(const order& program) {
-  raise(error_code::bad_profile, text(program.scheme, ": the durations add up to more than 2^61 ticks; check the time unit"));
+[[noreturn]] inline void raise_bad_layout(const order& program, const char* fault) {
+  raise(error_code::bad_order, text(program.scheme, ": ", fault, " (", to_string(program.shape), ")"));
+}
+
+/// Checks what an edited order could break: the sizes that the simulation relies on.
+constexpr void check_layout(const order& program) {
+  const placement& where = program.where;
+  const char* fault = nullptr;
+  if (where.devices != program.shape.devices || where.devices < 1 || where.stages < 1 || where.routes < 1 || program.shape.microbatches < 1)
+    fault = "its placement does not fit its shape";
+  else if (std::int64_t{where.stages} > largest_action_count / 2 / program.shape.microbatches)
+    fault = "its placement has too many stages";
+  else if (static_cast<std::int64_t>(where.holders.size()) != std::int64_t{where.routes} * where.stages)
+    fault = "its placement must list routes * stages devices";
+  else if (static_cast<std::int64_t>(program.offsets.size()) != std::int64_t{where.devices} + 1 || program.offsets.front() != 0 ||
+           program.offsets.back() != program.actions.size())
+    fault = "its rows must cover its actions";
+  if (fault == nullptr)
+    for (const device_index holder : where.holders)
+      if (holder.value < 0 || holder.value >= where.devices) fault = "its placement names a device that there is not";
+  if (fault == nullptr)
+    for (std::size_t d = 1; d < program.offsets.size(); ++d)
+      if (program.offsets[d - 1] > program.offsets[d]) fault = "its rows must follow each other";
+  if (fault != nullptr) raise_bad_layout(program, fault);
+}
+
+[[noreturn]] inline void raise_bad_cost(const order& program, ticks cost) {
+  raise(error_code::bad_profile,
+        cost < 0 ? text(program.scheme, ": the cost model gives a time of ", cost, " ticks; expected 0 or more")
+                 : text(program.scheme, ": a time of ", cost,
+                        " ticks is too long: a step of this many actions could last more than 2^61 ticks; check the time unit"));
 }
 
 }  // namespace brim::detail

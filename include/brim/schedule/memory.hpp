@@ -21,26 +21,38 @@ template <memory_model Memory>
   return held;
 }
 
+namespace detail {
+
+/// The greatest number of bytes in use while a device runs its row, starting from `used`.
+template <memory_model Memory>
+[[nodiscard]] constexpr bytes peak_of_row(const timeline_view& t, device_index d, const Memory& memory, bytes used) {
+  bytes peak = used;
+  for (const action& a : t.row(d)) {
+    used += memory.at_start(a, d);
+    peak = std::max(peak, used);
+    used += memory.at_end(a, d);
+  }
+  return peak;
+}
+
+}  // namespace detail
+
 /// The greatest number of bytes in use on a device during the step, resident ones included. Complexity: linear.
 template <class Memory>
 [[nodiscard]] constexpr bytes peak_memory(const timeline_view& t, device_index d, const Memory& memory) {
-  if constexpr (check_memory_model<Memory>()) {
-    bytes used = resident_memory(t, d, memory);
-    bytes peak = used;
-    for (const action& a : t.row(d)) {
-      used += memory.at_start(a, d);
-      peak = std::max(peak, used);
-      used += memory.at_end(a, d);
-    }
-    return peak;
-  }
+  if constexpr (check_memory_model<Memory>()) return detail::peak_of_row(t, d, memory, resident_memory(t, d, memory));
 }
 
-/// `peak_memory` of every device.
+/// `peak_memory` of every device. Complexity: linear.
 template <class Memory>
 [[nodiscard]] constexpr std::vector<bytes> peak_memory(const timeline_view& t, const Memory& memory) {
-  std::vector<bytes> peaks;
-  for (const device_index d : devices(t.shape)) peaks.push_back(peak_memory(t, d, memory));
+  std::vector<bytes> peaks(static_cast<std::size_t>(t.shape.devices), 0);
+  if constexpr (check_memory_model<Memory>()) {
+    for (std::int32_t r = 0; r < t.routes; ++r)
+      for (std::int32_t s = 0; s < t.stages; ++s)
+        peaks[t.device_of(route_index(r), stage_index(s)).at()] += memory.resident(route_index(r), stage_index(s));
+    for (const device_index d : devices(t.shape)) peaks[d.at()] = detail::peak_of_row(t, d, memory, peaks[d.at()]);
+  }
   return peaks;
 }
 

@@ -9,206 +9,241 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace brim {
 namespace detail {
 
-/// Runs every device as far as its inputs allow, and wakes a device when the input that it waits for arrives. Each
-/// visit of a device executes at least one action, so the whole is linear.
+/// Runs every device as far as its inputs allow, and wakes a device when the input that it waits for arrives. Every
+/// visit of a device executes an action or answers an arrival, so the whole is linear.
 template <cost_model Costs>
 class simulation {
  public:
-  constexpr simulation(order program, const Costs& costs)
-      : costs_(costs),
-        stages_(program.where.stages),
-        microbatches_(program.shape.microbatches),
-        devices_(program.shape.devices),
-        result_{.program = std::move(program), .transfers = {}, .times = {}} {}
+  /// Fills the transfers and times of `result`, whose program is given.
+  constexpr simulation(timeline& result, const Costs& costs)
+      : result_(result),
+        costs_(costs),
+        stages_(result.program.where.stages),
+        microbatches_(result.program.shape.microbatches),
+        routes_(result.program.where.routes),
+        row_(static_cast<std::size_t>(microbatches_)) {}
 
-  constexpr timeline run() {
+  constexpr void run() {
+    check_layout(result_.program);
     prepare();
-    while (queued_ > 0) run_device(pop());
+    while (!ready_.empty()) {
+      const device_index d = ready_.back();
+      ready_.pop_back();
+      run_device(d);
+    }
     check_complete();
-    return std::move(result_);
   }
 
  private:
-  static constexpr ticks not_arrived = -1;
-  static constexpr ticks used_up = -2;
-  static constexpr std::size_t no_slot = static_cast<std::size_t>(-1);
+  /// A cell, that is one microbatch on one stage, goes through: `empty`, arrival of its activation, `forward_done`, arrival
+  /// of its gradient, (`weight_due`,) `finished`. An arrival is stored as 2 × time, plus 1 for a gradient.
+  static constexpr ticks empty = -1, forward_done = -2, weight_due = -3, finished = -4;
+  static constexpr std::size_t no_cell = static_cast<std::size_t>(-1);
 
-  [[nodiscard]] constexpr std::size_t slot(std::int32_t stage, std::int32_t microbatch) const {
-    return static_cast<std::size_t>(stage) * static_cast<std::size_t>(microbatches_) + static_cast<std::size_t>(microbatch);
-  }
+  struct device_state {
+    std::size_t next = 0, end = 0;    ///< positions in the order
+    ticks free = 0;                   ///< end of the last action
+    std::size_t waits_for = no_cell;  ///< where it has stopped
+  };
+  /// A stage of a route: who holds it and its neighbours, and how long results travel to those.
+  struct station {
+    device_index holder{-1}, next{-1}, previous{-1};
+    ticks to_next = 0, to_previous = 0;
+  };
 
   constexpr void prepare() {
     const order& program = result_.program;
-    const auto cells = static_cast<std::size_t>(stages_) * static_cast<std::size_t>(microbatches_);
-    activation_.assign(cells, not_arrived);
-    gradient_.assign(cells, not_arrived);
-    for (std::int32_t m = 0; m < microbatches_; ++m) activation_[slot(0, m)] = 0;
+    const std::int64_t cells = std::int64_t{stages_} * microbatches_;
+    greatest_cost_ = static_cast<std::uint64_t>(longest_schedule / (5 * cells));  // no path has more than 3 actions and 2 transfers a cell
     result_.times.resize(program.actions.size());
-    for (std::int32_t s = 0; s + 1 < stages_; ++s) {
-      result_.transfers.push_back(costs_.transfer(stage_index(s)));
-      longest_ = std::max(longest_, result_.transfers.back());
+    result_.transfers.clear();
+    for (std::int32_t s = 0; s + 1 < stages_; ++s) result_.transfers.push_back(checked(costs_.transfer(stage_index(s))));
+    for (std::int32_t r = 0; r < routes_; ++r)
+      for (std::int32_t s = 0; s < stages_; ++s) stations_.push_back(make_station(route_index(r), s));
+    cells_.assign(static_cast<std::size_t>(cells), empty);
+    std::fill_n(cells_.begin(), microbatches_, ticks{0});  // the first stage waits for nobody
+    for (const device_index d : devices(program.shape)) {
+      devices_.push_back({.next = program.offsets[d.at()], .end = program.offsets[d.at() + 1]});
+      ready_.emplace_back(program.shape.devices - 1 - d.value);
     }
-    next_.assign(program.offsets.begin(), program.offsets.end() - 1);
-    free_.assign(next_.size(), 0);
-    waits_for_.assign(next_.size(), no_slot);
-    queue_.resize(next_.size());
-    for (const device_index d : devices(program.shape)) push(d);
   }
 
-  constexpr void push(device_index d) {
-    std::size_t at = head_ + queued_++;
-    if (at >= queue_.size()) at -= queue_.size();
-    queue_[at] = d;
-  }
-  constexpr device_index pop() {
-    const device_index d = queue_[head_];
-    if (++head_ == queue_.size()) head_ = 0;
-    --queued_;
-    return d;
+  [[nodiscard]] constexpr station make_station(route_index r, std::int32_t s) const {
+    const placement& where = result_.program.where;
+    station made{.holder = where.device_of(r, stage_index(s))};
+    if (s + 1 < stages_) {
+      made.next = where.device_of(r, stage_index(s + 1));
+      if (made.next != made.holder) made.to_next = result_.transfers[static_cast<std::size_t>(s)];
+    }
+    if (s > 0) {
+      made.previous = where.device_of(r, stage_index(s - 1));
+      if (made.previous != made.holder) made.to_previous = result_.transfers[static_cast<std::size_t>(s - 1)];
+    }
+    return made;
   }
 
   constexpr void run_device(device_index d) {
-    const std::size_t end = result_.program.offsets[d.at() + 1];
-    ticks free = free_[d.at()];
-    std::size_t i = next_[d.at()];
-    for (; i < end; ++i) {
+    device_state& me = devices_[d.at()];
+    ticks free = me.free;
+    std::size_t i = me.next;
+    for (; i < me.end; ++i) {
       const action& a = result_.program.actions[i];
-      check_cell(a, d);
-      const std::size_t cell = slot(a.stage.value, a.microbatch.value);
-      ticks ready = 0;
-      if (a.kind == action_kind::forward) {
-        ready = activation_[cell];
-        if (ready == not_arrived) {
-          waits_for_[d.at()] = cell;
-          break;
-        }
-      } else if (a.kind == action_kind::backward || a.kind == action_kind::backward_input) {
-        ready = gradient_[cell];
-        if (ready == not_arrived) {
-          waits_for_[d.at()] = cell + activation_.size();
-          break;
-        }
+      check_action(a, d);
+      const std::size_t cell = a.stage.at() * row_ + a.microbatch.at();
+      const bool ran = a.kind == action_kind::forward    ? run_forward(a, d, cell, free, result_.times[i])
+                       : a.kind == action_kind::backward ? run_backward(a, d, cell, free, result_.times[i])
+                                                         : run_half(a, d, cell, free, result_.times[i]);
+      if (!ran) {
+        me.waits_for = cell;
+        break;
       }
-      if (ready == used_up) raise_bad_order(result_.program, d, a, "it stands twice in the order");
-      const ticks start = std::max(free, ready);
-      const ticks cost = costs_.duration(a, d);
-      longest_ = std::max(longest_, cost);
-      free = start + cost;
-      result_.times[i] = {start, free};
-      finish(a, d, cell, free);
     }
-    next_[d.at()] = i;
-    free_[d.at()] = free;
+    me.next = i;
+    me.free = free;
   }
 
-  /// Marks the action's cell as used and hands its result to the next stage.
-  constexpr void finish(const action& a, device_index d, std::size_t cell, ticks end) {
-    switch (a.kind) {
-      case action_kind::forward:
-        activation_[cell] = used_up;
-        ++forwards_;
-        if (a.stage.value + 1 == stages_)
-          gradient_[cell] = end;
-        else
-          deliver(activation_, a, d, 1, end);
-        break;
-      case action_kind::backward:
-        ++backwards_;
-        gradient_[cell] = used_up;
-        if (a.stage.value > 0) deliver(gradient_, a, d, -1, end);
-        break;
-      case action_kind::backward_input:
-        ++halves_;
-        gradient_[cell] = used_up;
-        if (weight_due_.empty()) weight_due_.assign(gradient_.size(), false);
-        weight_due_[cell] = true;
-        if (a.stage.value > 0) deliver(gradient_, a, d, -1, end);
-        break;
-      default:
-        if (weight_due_.empty() || !weight_due_[cell])
-          raise_bad_order(result_.program, d, a, "it does not follow the backward_input that it belongs to");
-        weight_due_[cell] = false;
-        ++weights_;
+  /// These three start the action when the device is `free` and its input has arrived, move its cell on and hand its
+  /// result to the next stage; or answer false where there is no input yet.
+  constexpr bool run_forward(const action& a, device_index d, std::size_t cell, ticks& free, interval& time) {
+    const ticks input = cells_[cell];
+    if (input < 0 || input % 2 != 0) {
+      if (input != empty) raise_twice(a, d);
+      return false;
+    }
+    time.start = std::max(free, input / 2);
+    time.end = free = time.start + checked(costs_.duration(a, d));
+    cells_[cell] = forward_done;
+    const station& here = station_of(a);
+    if (a.stage.value + 1 < stages_)
+      deliver(cell + row_, here.next, 2 * (free + here.to_next));
+    else
+      cells_[cell] = 2 * free + 1;
+    return true;
+  }
+  constexpr bool run_backward(const action& a, device_index d, std::size_t cell, ticks& free, interval& time) {
+    const ticks input = cells_[cell];
+    if (input < 0 || input % 2 == 0) {
+      if (input <= weight_due) raise_twice(a, d);
+      return false;
+    }
+    time.start = std::max(free, input / 2);
+    time.end = free = time.start + checked(costs_.duration(a, d));
+    if (a.kind == action_kind::backward) {
+      cells_[cell] = finished;
+      ++finished_;
+    } else {
+      cells_[cell] = weight_due;
+    }
+    const station& here = station_of(a);
+    if (a.stage.value > 0) deliver(cell - row_, here.previous, 2 * (free + here.to_previous) + 1);
+    return true;
+  }
+  constexpr bool run_half(const action& a, device_index d, std::size_t cell, ticks& free, interval& time) {
+    if (a.kind == action_kind::backward_input) return run_backward(a, d, cell, free, time);
+    if (cells_[cell] != weight_due)
+      raise_bad_order(result_.program, d, a, "it does not follow the backward_input that it belongs to");
+    time.start = free;
+    time.end = free = free + checked(costs_.duration(a, d));
+    cells_[cell] = finished;
+    ++finished_;
+    return true;
+  }
+  [[noreturn]] constexpr void raise_twice(const action& a, device_index d) const {
+    raise_bad_order(result_.program, d, a, "it stands twice in the order");
+  }
+  [[nodiscard]] constexpr const station& station_of(const action& a) const {
+    return stations_[a.route.at() * static_cast<std::size_t>(stages_) + a.stage.at()];
+  }
+
+  constexpr void deliver(std::size_t cell, device_index to, ticks arrival) {
+    cells_[cell] = arrival;
+    device_state& receiver = devices_[to.at()];
+    if (receiver.waits_for == cell) {
+      receiver.waits_for = no_cell;
+      ready_.push_back(to);
     }
   }
 
-  constexpr void deliver(std::vector<ticks>& inbox, const action& a, device_index from, std::int32_t direction, ticks end) {
-    const std::int32_t stage = a.stage.value + direction;
-    const device_index to = result_.program.where.device_of(a.route, stage_index(stage));
-    const std::size_t cell = slot(stage, a.microbatch.value);
-    const auto boundary = static_cast<std::size_t>(direction > 0 ? a.stage.value : stage);
-    inbox[cell] = to == from ? end : end + result_.transfers[boundary];
-    const std::size_t key = &inbox == &activation_ ? cell : cell + activation_.size();
-    if (waits_for_[to.at()] == key) {
-      waits_for_[to.at()] = no_slot;
-      push(to);
-    }
+  [[nodiscard]] constexpr ticks checked(ticks cost) const {
+    if (static_cast<std::uint64_t>(cost) > greatest_cost_) raise_bad_cost(result_.program, cost);
+    return cost;
   }
 
-  constexpr void check_cell(const action& a, device_index d) const {
-    const order& program = result_.program;
+  constexpr void check_action(const action& a, device_index d) const {
+    const auto outside = [](std::int32_t value, std::int32_t count) {
+      return static_cast<std::uint32_t>(value) >= static_cast<std::uint32_t>(count);
+    };
     const char* fault = nullptr;
     if (a.kind > action_kind::backward_weight)
       fault = "an order holds only forwards and backwards";
-    else if (a.stage.value < 0 || a.stage.value >= stages_)
+    else if (outside(a.stage.value, stages_))
       fault = "there is no such stage";
-    else if (a.microbatch.value < 0 || a.microbatch.value >= microbatches_)
+    else if (outside(a.microbatch.value, microbatches_))
       fault = "there is no such microbatch";
-    else if (a.route.value < 0 || a.route.value >= program.where.routes)
+    else if (outside(a.route.value, routes_))
       fault = "there is no such route";
-    else if (program.where.routes > 1 && program.where.route_of(a.microbatch) != a.route)
+    else if (routes_ > 1 && result_.program.where.route_of(a.microbatch) != a.route)
       fault = "the microbatch takes another route";
-    else if (program.where.device_of(a.route, a.stage) != d)
+    else if (station_of(a).holder != d)
       fault = "another device holds this stage";
-    if (fault != nullptr) raise_bad_order(program, d, a, fault);
+    if (fault != nullptr) raise_bad_order(result_.program, d, a, fault);
   }
 
   constexpr void check_complete() const {
-    const order& program = result_.program;
-    for (const device_index d : devices(program.shape))
-      if (next_[d.at()] != program.offsets[d.at() + 1]) raise_deadlock(program, next_);
-    const std::int64_t cells = std::int64_t{stages_} * microbatches_;
-    if (forwards_ != cells) raise_incomplete_order(program, forwards_, cells, "forwards");
-    if (backwards_ + halves_ != cells) raise_incomplete_order(program, backwards_ + halves_, cells, "backwards");
-    if (weights_ != halves_) raise_incomplete_order(program, weights_, halves_, "backward_weights");
-    if (longest_ > longest_schedule / std::max<std::int64_t>(1, 4 * cells)) raise_too_long(program);
+    for (const device_state& d : devices_)
+      if (d.next != d.end) raise_deadlock();
+    if (finished_ != static_cast<std::int64_t>(cells_.size())) raise_incomplete_order(result_.program);
   }
 
+  [[noreturn]] void raise_deadlock() const {
+    std::vector<std::size_t> next;
+    for (const device_state& d : devices_) next.push_back(d.next);
+    detail::raise_deadlock(result_.program, next);
+  }
+
+  timeline& result_;
   const Costs& costs_;
-  std::int32_t stages_, microbatches_, devices_;
-  timeline result_;
-  std::vector<ticks> activation_, gradient_;  ///< arrival of the input of (stage, microbatch)
-  std::vector<bool> weight_due_;              ///< (stage, microbatch) whose weight half is still to come
-  std::vector<std::size_t> next_;             ///< next action of a device
-  std::vector<ticks> free_;                   ///< end of the last action of a device
-  std::vector<std::size_t> waits_for_;        ///< the cell that a stopped device waits for; gradients after activations
-  std::vector<device_index> queue_;           ///< ring of devices that can run; each is in it at most once
-  std::size_t head_ = 0, queued_ = 0;
-  std::int64_t forwards_ = 0, backwards_ = 0, halves_ = 0, weights_ = 0;
-  ticks longest_ = 0;
+  std::int32_t stages_, microbatches_, routes_;
+  std::size_t row_;                      ///< cells of one stage
+  std::uint64_t greatest_cost_ = 0;
+  std::vector<ticks> cells_;             ///< state of (stage, microbatch)
+  std::vector<station> stations_;        ///< of (route, stage)
+  std::vector<device_state> devices_;
+  std::vector<device_index> ready_;      ///< devices that can run, the next one last; each is in it at most once
+  std::int64_t finished_ = 0;            ///< cells that are `finished`
 };
 
 }  // namespace detail
 
-/// The exact as-soon-as-possible timeline of an order: each action starts when its device is free and its input has
-/// arrived. Complexity: linear in the actions; memory 32 bytes an action plus 16 bytes a (stage, microbatch).
-///
-/// Errors: `bad_order` (an action twice, missing, or on the wrong device), `deadlock` (with the grid and the stuck cells),
-/// `bad_profile` (durations that overflow, or a profile that does not fit the placement).
+/// Simulates `out.program` anew, for instance after editing it, in the arrays that `out` already has. After an error the
+/// times of `out` mean nothing.
 template <class Costs>
-[[nodiscard]] constexpr timeline simulate(order program, const Costs& costs) {
+constexpr void simulate_into(timeline& out, const Costs& costs) {
   if constexpr (check_cost_model<Costs>()) {
-    const placement where = program.where;
-    return with_prepared(costs, where, [&](const auto& prepared) {
-      return detail::simulation<std::remove_cvref_t<decltype(prepared)>>(std::move(program), prepared).run();
+    with_prepared(costs, out.program.where, [&](const auto& prepared) {
+      detail::simulation<std::remove_cvref_t<decltype(prepared)>>(out, prepared).run();
     });
   }
+}
+
+/// The exact as-soon-as-possible timeline of an order: each action starts when its device is free and its input has
+/// arrived. Complexity: linear in the actions; memory 32 bytes an action plus 8 bytes a (stage, microbatch) for the while.
+///
+/// Errors: `bad_order` (an action twice, missing, or on the wrong device), `deadlock` (with the grid and the stuck cells),
+/// `bad_profile` (a negative duration, durations that overflow, or a profile that does not fit the placement).
+template <class Costs>
+[[nodiscard]] constexpr timeline simulate(order program, const Costs& costs) {
+  timeline result{.program = std::move(program), .transfers = {}, .times = {}};
+  simulate_into(result, costs);
+  return result;
 }
 
 /// The timeline of a scheme: `make_order`, then `simulate`. Errors: those of both.
@@ -216,6 +251,14 @@ template <class Scheme, class Costs>
   requires(!std::same_as<Scheme, order>)
 [[nodiscard]] constexpr timeline simulate(const Scheme& scheme, const pipeline_shape& shape, const Costs& costs) {
   return simulate(make_order(scheme, shape), costs);
+}
+
+/// The same in the arrays that `out` already has, for loops over many shapes or costs: fresh memory costs about as much
+/// as the work itself. After an error `out` means nothing.
+template <class Scheme, class Costs>
+constexpr void simulate_into(timeline& out, const Scheme& scheme, const pipeline_shape& shape, const Costs& costs) {
+  make_order_into(out.program, scheme, shape);
+  simulate_into(out, costs);
 }
 
 }  // namespace brim

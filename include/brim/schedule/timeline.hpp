@@ -24,8 +24,8 @@ struct interval {
 /// Reads a timeline wherever its arrays live: in vectors (`timeline`) or in a constant (`static_timeline`).
 /// Cheap to copy; valid as long as the arrays are.
 struct timeline_view {
-  std::string_view scheme;
-  pipeline_shape shape;
+  std::string_view scheme{};
+  pipeline_shape shape{};
   std::int32_t routes = 1;
   std::int32_t stages = 1;
   std::span<const device_index> holders;  ///< `routes * stages`, route by route
@@ -46,9 +46,9 @@ struct timeline_view {
 ///
 /// Time 0 is the start of the step. Actions of a device do not overlap and stand in order of time.
 struct timeline {
-  order program;
-  std::vector<ticks> transfers;  ///< between stages `s` and `s + 1`; size `stages − 1`
-  std::vector<interval> times;   ///< of `program.actions`
+  order program{};
+  std::vector<ticks> transfers{};  ///< between stages `s` and `s + 1`; size `stages − 1`
+  std::vector<interval> times{};   ///< of `program.actions`
 
   [[nodiscard]] constexpr timeline_view view() const {
     return {program.scheme,  program.shape, program.where.routes, program.where.stages, program.where.holders,

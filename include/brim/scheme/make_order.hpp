@@ -35,24 +35,34 @@ namespace detail {
 
 }  // namespace detail
 
-/// The order of every device. Complexity: linear in the number of actions.
-/// Errors: `bad_shape`, `refused_shape` (the scheme's rule, by name). The order itself is checked by `simulate`.
+/// `make_order` in the arrays that `out` already has. After an error `out` means nothing.
 template <class Scheme>
-[[nodiscard]] constexpr order make_order(const Scheme& scheme, const pipeline_shape& shape) {
+constexpr void make_order_into(order& out, const Scheme& scheme, const pipeline_shape& shape) {
   if constexpr (check_pipeline_scheme<Scheme>()) {
     check_shape(shape);
     const std::string_view rule = refusal_of(scheme, shape);
     if (!rule.empty()) detail::raise_refused(Scheme::name, shape, rule);
-    order made{.scheme = Scheme::name, .shape = shape, .where = placement_of(scheme, shape), .actions = {}, .offsets = {}};
-    made.actions.reserve(2 * static_cast<std::size_t>(made.where.stages) * static_cast<std::size_t>(shape.microbatches));
-    order_sink sink(made.actions);
-    made.offsets.push_back(0);
+    out.scheme = Scheme::name;
+    out.shape = shape;
+    out.where = placement_of(scheme, shape);
+    out.actions.clear();
+    out.actions.reserve(2 * static_cast<std::size_t>(out.where.stages) * static_cast<std::size_t>(shape.microbatches));
+    out.offsets.assign(1, 0);
+    order_sink sink(out.actions);
     for (const device_index device : devices(shape)) {
       scheme.order(shape, device, sink);
-      made.offsets.push_back(made.actions.size());
+      out.offsets.push_back(out.actions.size());
     }
-    return made;
   }
+}
+
+/// The order of every device. Complexity: linear in the number of actions.
+/// Errors: `bad_shape`, `refused_shape` (the scheme's rule, by name). The order itself is checked by `simulate`.
+template <class Scheme>
+[[nodiscard]] constexpr order make_order(const Scheme& scheme, const pipeline_shape& shape) {
+  order made{};
+  make_order_into(made, scheme, shape);
+  return made;
 }
 
 }  // namespace brim

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <brim/core/error.hpp>
+#include <brim/core/text.hpp>
+#include <brim/model/profile.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace brim {
+namespace detail {
+
+/// Part `part` of `whole` cut in `parts`: the parts differ by at most 1, the larger ones come first.
+[[nodiscard]] constexpr std::int64_t part_of(std::int64_t whole, std::int32_t parts, std::int32_t part) {
+  return whole / parts + (part < whole % parts ? 1 : 0);
+}
+
+/// Cuts a whole of two shares so that the share that is left is never negative: a part of the sum less the part of one.
+[[nodiscard]] constexpr std::int64_t other_part_of(std::int64_t one, std::int64_t other, std::int32_t parts, std::int32_t part) {
+  return part_of(one + other, parts, part) - part_of(one, parts, part);
+}
+
+/// The part of the stage that each of its layers belongs to: the layers stay in order, cut where their second-order work
+/// comes to equal shares; by number where they have none.
+[[nodiscard]] inline std::vector<std::int32_t> parts_of_layers(const std::vector<layer_profile>& layers, std::int32_t parts) {
+  const auto work_of = [](const layer_profile& l) {
+    return static_cast<double>(l.statistic_a) + static_cast<double>(l.statistic_b) + static_cast<double>(l.refresh_a) +
+           static_cast<double>(l.refresh_b) + static_cast<double>(l.precondition);
+  };
+  double total = 0;
+  for (const layer_profile& l : layers) total += work_of(l);
+  const bool by_work = total > 0;
+  if (!by_work) total = static_cast<double>(layers.size());
+  std::vector<std::int32_t> part;
+  double before = 0;
+  for (const layer_profile& l : layers) {
+    const double work = by_work ? work_of(l) : 1;
+    part.push_back(std::min(parts - 1, static_cast<std::int32_t>((before + work / 2) / total * parts)));
+    before += work;
+  }
+  return part;
+}
+
+[[nodiscard]] inline stage_profile part_of_stage(const stage_profile& whole, std::int32_t parts, std::int32_t part,
+                                                 const std::vector<std::int32_t>& layer_parts) {
+  const stage_cost& cost = whole.cost;
+  const stage_memory& memory = whole.memory;
+  stage_profile out;
+  out.cost = {.forward = part_of(cost.forward, parts, part),
+              .backward = part_of(cost.backward, parts, part),
+              .backward_input = part_of(cost.backward_input, parts, part),
+              .backward_weight = other_part_of(cost.backward_input, cost.backward_weight, parts, part),
+              .recompute = part_of(cost.recompute, parts, part),
+              .optimizer_step = part_of(cost.optimizer_step, parts, part)};
+  out.memory = {.weights = part_of(memory.weights, parts, part),
+                .activations = part_of(memory.activations, parts, part),
+                .released_by_backward_input = part_of(memory.released_by_backward_input, parts, part),
+                .released_by_backward_weight =
+                    other_part_of(memory.released_by_backward_input, memory.released_by_backward_weight, parts, part)};
+  for (std::size_t l = 0; l < whole.layers.size(); ++l)
+    if (layer_parts[l] == part) out.layers.push_back(whole.layers[l]);
+  return out;
+}
+
+/// The time of a ring's boundaries: each link is used `parts` times; the one from the last device to the first, which the
+/// whole stages do not use, is taken to be as slow as the slowest.
+[[nodiscard]] inline std::vector<ticks> ring_links(const std::vector<ticks>& links, std::size_t stages, std::int32_t parts) {
+  if (links.size() < 2 || links.size() + 1 != stages) return links;
+  std::vector<ticks> out;
+  for (std::int32_t part = 0; part < parts; ++part) {
+    if (part > 0) out.push_back(*std::max_element(links.begin(), links.end()));
+    out.insert(out.end(), links.begin(), links.end());
+  }
+  return out;
+}
+
+}  // namespace detail
+
+/// The same model in stages of a `chunks`-th of the size, for schemes that hold several chunks on a device: stage `s` becomes
+/// the stages `s * chunks` … `s * chunks + chunks - 1`.
+///
+/// It assumes that a stage can be cut anywhere: times and memory are divided into parts that differ by at most one tick or
+/// byte and have the old sum; layers stay whole and in order, and are dealt so that the parts have second-order work as
+/// equal as that allows. Measure the cut stages instead where you can. Devices stay as they are. A transfer takes as long
+/// as before; with one time a boundary, boundary `b` of the result takes the time of the link from device
+/// `b % stages` onwards in a ring of the old stages, the closing link that of the slowest.
+/// Pre: `whole` has passed the reader or `check_profile`. Complexity: linear in the result.
+/// Errors: `bad_shape` where `chunks` is less than 1; `bad_profile` where there would be more than 2^16 stages.
+[[nodiscard]] inline profile split_stages(profile whole, std::int32_t chunks) {
+  if (chunks < 1) raise(error_code::bad_shape, detail::text("split_stages: chunks is ", chunks, "; expected 1 or more"));
+  if (chunks == 1) return whole;
+  constexpr std::size_t most_stages = std::size_t{1} << 16;
+  const std::size_t count = whole.stages.size();
+  if (count > most_stages / static_cast<std::size_t>(chunks))
+    raise(error_code::bad_profile, detail::text("split_stages: ", count, " stages in ", chunks, " chunks each are more than 2^16 stages"));
+  const std::vector<stage_profile> stages = std::exchange(whole.stages, {});
+  for (const stage_profile& stage : stages) {
+    const std::vector<std::int32_t> layer_parts = detail::parts_of_layers(stage.layers, chunks);
+    for (std::int32_t part = 0; part < chunks; ++part) whole.stages.push_back(detail::part_of_stage(stage, chunks, part, layer_parts));
+  }
+  whole.links.p2p = detail::ring_links(whole.links.p2p, count, chunks);
+  return whole;
+}
+
+}  // namespace brim
