@@ -11,10 +11,12 @@
 
 namespace brim::detail {
 
-/// The steps of a run that are looked at; what happened before counts as history.
+/// The steps of a run that are looked at; what happened before counts as history. A window that repeats stands for all
+/// that follows; after one that does not, the run must go on until nothing from the window is pending.
 struct run_window {
   std::int32_t first = 0;
   std::int32_t steps = 1;
+  bool repeats = true;
 };
 
 /// Optional work that each lane of a group did in the window.
@@ -74,23 +76,29 @@ inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::
   };
   std::vector<change> changes;
   const ticks begin = window.first * bubbles.step_length;
+  const ticks end = begin + window.steps * bubbles.step_length;
   for (const run_piece& p : pieces) {
-    if (p.time.end < begin) continue;
     const work_batch& batch = work.batches[static_cast<std::size_t>(p.batch)];
     if (batch.lane != lane || batch.kept == 0 || batch.release_count == 0 || (p.piece + 1) % batch.division != 0) continue;
+    if (window.repeats && (p.step < window.first || p.step >= window.first + window.steps)) continue;
     const work_release& release = work.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)];
-    const ticks from = p.origin * bubbles.step_length + release.kept_from;
-    if (p.time.end <= from) continue;
-    changes.push_back({from, batch.kept});
-    changes.push_back({p.time.end, -batch.kept});
+    ticks from = p.origin * bubbles.step_length + release.kept_from;
+    ticks until = p.time.end;
+    for (; from < end && from < until; from += end - begin, until += end - begin) {
+      if (until >= begin) {
+        changes.push_back({from, batch.kept});
+        changes.push_back({until, -batch.kept});
+      }
+      if (!window.repeats) break;
+    }
   }
   std::sort(changes.begin(), changes.end(), [](const change& a, const change& b) { return a.at < b.at || (a.at == b.at && a.amount < b.amount); });
   bytes now = 0;
   bytes peak = 0;
   for (const change& c : changes) {
-    if (c.at >= begin) peak = std::max(peak, now);
+    if (c.at >= begin && c.at < end) peak = std::max(peak, now);
     now += c.amount;
-    if (c.at >= begin) peak = std::max(peak, now);
+    if (c.at >= begin && c.at < end) peak = std::max(peak, now);
   }
   return peak;
 }

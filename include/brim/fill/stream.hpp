@@ -94,8 +94,10 @@ class fill_stream {
   detail::group_cycle measure(const detail::fill_group& group, detail::admission_threshold threshold) const {
     detail::filler<Policy> run(prepared_.work, prepared_.bubbles, group, policy_, options_.fill.margin_permille);
     detail::threshold_admission<Policy> admission(prepared_, group, threshold, options_.fill.margin_permille);
-    while (run.step() < options_.warm_up_steps + options_.measured_steps) run.run_step(admission.next(run));
-    return detail::describe_cycle(prepared_, group, std::move(run.placed()), {options_.warm_up_steps, options_.measured_steps});
+    const std::int32_t end = options_.warm_up_steps + options_.measured_steps;
+    while (run.step() < end) run.run_step(admission.next(run));
+    while (!run.idle()) run.run_step({});
+    return detail::describe_cycle(prepared_, group, std::move(run.placed()), {options_.warm_up_steps, options_.measured_steps, false});
   }
 
   Policy policy_;
