@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: cost_model: costs.transfer(stage_index) -> ticks
-#include <brim/brim.hpp>
+#include <brim/schedule/simulate.hpp>
+#include <brim/scheme/scheme.hpp>
 
 struct mine {
   constexpr brim::ticks duration(const brim::action&, brim::device_index) const { return 1; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: operator==
-#include <brim/brim.hpp>
+#include <brim/model/shape.hpp>
 
 bool use(brim::stage_index s, brim::device_index d) {
 #ifndef NEGATIVE

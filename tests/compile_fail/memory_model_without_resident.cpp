@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: memory_model: memory.resident(route_index, stage_index) -> bytes
-#include <brim/brim.hpp>
+#include <brim/schedule/memory.hpp>
 
 struct mine {
   constexpr brim::bytes at_start(const brim::action&, brim::device_index) const { return 1; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: pipeline_scheme: static constexpr std::string_view name
-#include <brim/brim.hpp>
+#include <brim/schedule/simulate.hpp>
+#include <brim/scheme/gpipe.hpp>
 
 struct mine {
 #ifndef NEGATIVE

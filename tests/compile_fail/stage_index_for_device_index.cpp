@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: device_index
-#include <brim/brim.hpp>
+#include <brim/schedule/metrics.hpp>
 
 brim::ticks use(const brim::timeline& t) {
 #ifndef NEGATIVE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: raise_refused
-#include <brim/brim.hpp>
+#include <brim/schedule/static_plan.hpp>
+#include <brim/scheme/chimera.hpp>
 
 #ifndef NEGATIVE
 constexpr brim::pipeline_shape shape{.devices = 4, .microbatches = 4};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: raise_deadlock
-#include <brim/brim.hpp>
+#include <brim/schedule/static_plan.hpp>
 
 struct mine {
   static constexpr std::string_view name = "mine";

@@ -3,12 +3,12 @@
 
 #include "paths.hpp"
 
+#include <brim/core/error.hpp>
 #include <brim/scheme/scheme.hpp>
 
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +29,7 @@ using record = std::map<std::string, std::string>;
 /// Reads `tests/golden/data/<name>`; lines that start with `#` are comments, the next one names the columns.
 inline std::vector<record> read_csv(const std::string& name) {
   std::ifstream in(golden_dir() / "data" / name);
-  if (!in) throw std::runtime_error("cannot read " + name);
+  if (!in) brim::raise(brim::error_code::io_failure, "cannot read " + name);
   std::vector<record> rows;
   std::vector<std::string> columns;
   for (std::string line; std::getline(in, line);) {
@@ -39,7 +39,7 @@ inline std::vector<record> read_csv(const std::string& name) {
       columns = cells;
       continue;
     }
-    if (cells.size() != columns.size()) throw std::runtime_error(name + ": wrong number of cells: " + line);
+    if (cells.size() != columns.size()) brim::raise(brim::error_code::bad_file, name + ": wrong number of cells: " + line);
     record row;
     for (std::size_t c = 0; c < cells.size(); ++c) row[columns[c]] = cells[c];
     rows.push_back(std::move(row));
@@ -55,7 +55,7 @@ auto with_scheme(std::string_view name, Use use) {
   if (name == brim::schemes::interleaved_one_f_one_b::name) return use(brim::schemes::interleaved_one_f_one_b{});
   if (name == brim::schemes::looped_bfs::name) return use(brim::schemes::looped_bfs{});
   if (name == brim::schemes::chimera::name) return use(brim::schemes::chimera{});
-  throw std::runtime_error("no such scheme: " + std::string(name));
+  brim::raise(brim::error_code::io_failure, "no such scheme: " + std::string(name));
 }
 
 }  // namespace test_support

@@ -58,9 +58,7 @@ constexpr void check_shape(const pipeline_shape& shape) {
   if (shape.chunks < 1) detail::raise_bad_shape(shape, "a device needs at least one chunk");
   if (shape.pairs < 1) detail::raise_bad_shape(shape, "a two-way scheme needs at least one pair of routes");
   constexpr std::int64_t limit = largest_action_count / 2;
-  const std::int64_t stages = shape.chunks > limit / shape.devices
-                                  ? limit + 1
-                                  : std::int64_t{shape.devices} * shape.chunks;
+  const std::int64_t stages = std::int64_t{shape.devices} * shape.chunks;
   if (stages > limit || shape.microbatches > limit / stages)
     detail::raise_bad_shape(shape, "a step may have at most 2^26 forwards and backwards: use fewer devices, chunks or microbatches");
   if (shape.pairs > limit / shape.devices)
