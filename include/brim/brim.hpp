@@ -8,6 +8,9 @@
 #include <brim/fill/kfac_work.hpp>
 #include <brim/fill/stream.hpp>
 #include <brim/model/profile.hpp>
+#include <brim/plan/lower.hpp>
+#include <brim/plan/plan.hpp>
+#include <brim/plan/verify.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
