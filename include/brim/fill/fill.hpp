@@ -21,24 +21,20 @@ template <work_source Source, fill_policy Policy>
 cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source, const Policy& policy, const fill_options& options) {
   const std::int32_t devices = pipeline.program.shape.devices;
   cycle_search<Policy> search(prepared, policy, options, devices);
-  std::optional<cycle_candidate> best = search.best();
-  if (best && best->good(options.tolerance)) return std::move(*best);
+  cycle_candidate best = search.best();
+  if (best.found() && best.good(options.tolerance)) return best;
   if (options.panels == panel_rule::when_needed) {
     fill_options with_panels = options;
     with_panels.panels = panel_rule::always;
     prepared_fill cut = prepare_fill(pipeline, source, with_panels);
-    std::optional<cycle_candidate> other = cycle_search<Policy>(cut, policy, options, devices).best();
-    std::vector<cycle_candidate> both;
-    if (best) both.push_back(std::move(*best));
-    if (other) both.push_back(std::move(*other));
-    if (!both.empty()) {
-      const std::size_t taken = best_of(both, options.tolerance);
-      if (both.size() - taken == 1 && other) prepared = std::move(cut);
-      return std::move(both[taken]);
+    cycle_candidate other = cycle_search<Policy>(cut, policy, options, devices).best();
+    if (other.found() && (!best.found() || best_of({best, other}, options.tolerance) == 1)) {
+      prepared = std::move(cut);
+      return other;
     }
   }
-  if (!best) search.refuse();
-  return std::move(*best);
+  if (!best.found()) search.refuse();
+  return best;
 }
 
 }  // namespace detail

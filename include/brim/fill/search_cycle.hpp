@@ -10,18 +10,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace brim::detail {
 
-/// A run of one group that has reached a repeating table: the last `window.steps` steps.
+/// A run of one group that has reached a repeating table: the last `window.steps` steps. Empty where there is none.
 struct group_cycle {
   std::vector<run_piece> pieces{};
   run_window window{};
   std::vector<ticks> work{};       ///< optional work in the window, by lane of the group
   std::int32_t greatest_age = 0;
   bytes kept = 0;
+
+  [[nodiscard]] bool found() const { return !work.empty(); }
 };
 
 /// The numbers of a run's window.
@@ -35,7 +36,7 @@ inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_grou
   return out;
 }
 
-/// A table of all groups with one length.
+/// A table of all groups with one length. Empty where there is none.
 struct cycle_candidate {
   std::int32_t steps = 0;
   std::vector<group_cycle> groups{};
@@ -46,6 +47,7 @@ struct cycle_candidate {
   /// Steps by which the greatest age may exceed the load, rounded up, in a good table.
   static constexpr std::int32_t age_allowance = 2;
 
+  [[nodiscard]] bool found() const { return steps > 0; }
   [[nodiscard]] bool young() const { return age_over_load <= age_allowance; }
   [[nodiscard]] bool good(double tolerance) const { return loss <= tolerance && young(); }
 };
@@ -82,17 +84,17 @@ class cycle_search {
   }
 
   /// The shortest good table, else the best of all lengths; nothing where no table keeps up within the memory.
-  std::optional<cycle_candidate> best() {
+  cycle_candidate best() {
     const auto shortest = std::max(1, whole_steps(greatest_load_));
     const std::int32_t longest = std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * greatest_load_ + 1, 4096.0)));
     std::vector<cycle_candidate> found;
     for (std::int32_t steps = shortest; steps <= longest && found.size() < most_candidates; ++steps) {
-      std::optional<cycle_candidate> candidate = of_length(steps);
-      if (!candidate) continue;
-      if (candidate->good(options_.tolerance)) return candidate;
-      found.push_back(std::move(*candidate));
+      cycle_candidate candidate = of_length(steps);
+      if (!candidate.found()) continue;
+      if (candidate.good(options_.tolerance)) return candidate;
+      found.push_back(std::move(candidate));
     }
-    if (found.empty()) return std::nullopt;
+    if (found.empty()) return {};
     return std::move(found[best_of(found, options_.tolerance)]);
   }
 
@@ -116,33 +118,33 @@ class cycle_search {
   /// Shares of the idle time that are tried, in that order: the greatest that a greedy fill keeps up with wins.
   static constexpr double shares[] = {1.0, .999, .998, .997, .996, .995, .9925, .99, .985, .98, .97, .96, .95, .92, .88, .84, .8, .7, .6, .5, .4, .3, .2, .1};
 
-  std::optional<cycle_candidate> of_length(std::int32_t steps) {
+  cycle_candidate of_length(std::int32_t steps) {
     cycle_candidate out{.steps = steps};
     double used = 0;
     for (std::size_t g = 0; g < prepared_.groups.size(); ++g) {
-      std::optional<group_cycle> cycle = of_group(g, steps);
-      if (!cycle) return std::nullopt;
-      for (const ticks work : cycle->work) used += static_cast<double>(work) / steps;
+      group_cycle cycle = of_group(g, steps);
+      if (!cycle.found()) return {};
+      for (const ticks work : cycle.work) used += static_cast<double>(work) / steps;
       const auto load = whole_steps(loads_[g].load());
-      out.age_over_load = std::max(out.age_over_load, cycle->greatest_age - load);
-      out.kept = std::max(out.kept, cycle->kept);
-      out.groups.push_back(std::move(*cycle));
+      out.age_over_load = std::max(out.age_over_load, cycle.greatest_age - load);
+      out.kept = std::max(out.kept, cycle.kept);
+      out.groups.push_back(std::move(cycle));
     }
     out.loss = (usable_ - used) / (static_cast<double>(prepared_.bubbles.tail.size()) * static_cast<double>(prepared_.bubbles.step_length));
     return out;
   }
 
   /// The better of the two ways to stagger, with low ages if that is possible at all.
-  std::optional<group_cycle> of_group(std::size_t g, std::int32_t steps) {
-    const auto young = whole_steps(loads_[g].load()) + cycle_candidate::age_allowance;
+  group_cycle of_group(std::size_t g, std::int32_t steps) {
+    const std::int32_t young = whole_steps(loads_[g].load()) + cycle_candidate::age_allowance;
     for (const std::int32_t most_age : {young, any_age}) {
-      std::optional<group_cycle> spread = most_work(g, steps, stagger_rule::equal_units, most_age);
-      if (spread && loss_of(g, *spread) <= options_.tolerance) return spread;
-      std::optional<group_cycle> plain = most_work(g, steps, stagger_rule::all_units, most_age);
-      if (plain && (!spread || loss_of(g, *plain) < loss_of(g, *spread))) return plain;
-      if (spread) return spread;
+      group_cycle spread = most_work(g, steps, stagger_rule::equal_units, most_age);
+      if (spread.found() && loss_of(g, spread) <= options_.tolerance) return spread;
+      group_cycle plain = most_work(g, steps, stagger_rule::all_units, most_age);
+      if (plain.found() && (!spread.found() || loss_of(g, plain) < loss_of(g, spread))) return plain;
+      if (spread.found()) return spread;
     }
-    return std::nullopt;
+    return {};
   }
 
   /// Share of the lanes' time that work could fill and does not.
@@ -154,20 +156,20 @@ class cycle_search {
   }
 
   /// The table with the most work that the fill keeps up with. Bisection: less work is taken to be easier.
-  std::optional<group_cycle> most_work(std::size_t g, std::int32_t steps, stagger_rule rule, std::int32_t most_age) {
+  group_cycle most_work(std::size_t g, std::int32_t steps, stagger_rule rule, std::int32_t most_age) {
     std::vector<std::vector<std::int32_t>> tables;
     for (const double share : shares) {
       std::vector<std::int32_t> counts = refresh_counts(loads_[g], steps, share);
       if (counts.empty()) break;
       if (tables.empty() || counts != tables.back()) tables.push_back(std::move(counts));
     }
-    std::optional<group_cycle> best;
+    group_cycle best;
     std::size_t low = 0;
     std::size_t high = tables.size();
     while (low < high) {
-      const std::size_t middle = best || low > 0 ? (low + high) / 2 : low;
-      std::optional<group_cycle> cycle = repeat(prepared_.groups[g], stagger(loads_[g], tables[middle], steps, rule));
-      if (cycle && cycle->greatest_age <= most_age && fits_memory(prepared_.groups[g], *cycle)) {
+      const std::size_t middle = best.found() || low > 0 ? (low + high) / 2 : low;
+      group_cycle cycle = repeat(prepared_.groups[g], stagger(loads_[g], tables[middle], steps, rule));
+      if (cycle.found() && cycle.greatest_age <= most_age && fits_memory(prepared_.groups[g], cycle)) {
         best = std::move(cycle);
         high = middle;
       } else {
@@ -178,12 +180,12 @@ class cycle_search {
   }
 
   /// Runs the table until a round ends in the state in which it began.
-  std::optional<group_cycle> repeat(const fill_group& group, const admission_table& table) {
+  group_cycle repeat(const fill_group& group, const admission_table& table) {
     filler<Policy> run(prepared_.work, prepared_.bubbles, group, policy_, options_.margin_permille);
     std::vector<std::int64_t> before;
     for (int round = 0; round < most_rounds; ++round) {
       for (const std::vector<std::int32_t>& started : table)
-        if (!run.run_step(started)) return std::nullopt;
+        if (!run.run_step(started)) return {};
       std::vector<std::int64_t> after = run.state();
       if (round > 0 && after == before) {
         const auto steps = static_cast<std::int32_t>(table.size());
@@ -191,7 +193,7 @@ class cycle_search {
       }
       before = std::move(after);
     }
-    return std::nullopt;
+    return {};
   }
 
   bool fits_memory(const fill_group& group, const group_cycle& cycle) {
