@@ -250,7 +250,7 @@ class fill_judge {
     for (std::size_t lane = 0; lane < busy.size(); ++lane) {
       std::sort(busy[lane].begin(), busy[lane].end(), [](const auto& x, const auto& y) { return std::pair(x.start, x.end) < std::pair(y.start, y.end); });
       for (std::size_t i = 1; i < busy[lane].size(); ++i)
-        expect(busy[lane][i - 1].end <= busy[lane][i].start, "lane ", lane, " does two things at ", busy[lane][i].start);
+        if (!expect(busy[lane][i - 1].end <= busy[lane][i].start, "lane ", lane, " does two things at ", busy[lane][i].start)) break;
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <brim/fill/bubbles.hpp>
 #include <brim/fill/filler.hpp>
 #include <brim/fill/work.hpp>
 

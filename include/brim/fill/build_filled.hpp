@@ -22,7 +22,7 @@ class placement_writer {
   /// `first` is the step of the run that becomes step 0.
   [[nodiscard]] placed_work piece(const run_piece& p, std::int32_t first) const {
     const work_batch& batch = work_.batches[static_cast<std::size_t>(p.batch)];
-    placed_work out = on_lane(batch.what, batch.lane, p.step - first, p.origin - first, p.time);
+    placed_work out = on_lane(batch.what, batch.lane, p.step, p.step - first, p.origin - first, p.time);
     if (batch.release_count > 0) {
       out.what.microbatch = work_.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)].microbatch;
       out.piece = p.piece % batch.division;
@@ -65,8 +65,8 @@ class placement_writer {
   }
 
  private:
-  [[nodiscard]] placed_work on_lane(action what, std::int32_t lane, std::int32_t step, std::int32_t origin, interval run_time) const {
-    const ticks begin = run_time.start == 0 && step == 0 ? 0 : (run_time.start / bubbles_.step_length) * bubbles_.step_length;
+  [[nodiscard]] placed_work on_lane(action what, std::int32_t lane, std::int32_t run_step, std::int32_t step, std::int32_t origin, interval run_time) const {
+    const ticks begin = run_step * bubbles_.step_length;
     return {.what = what,
             .device = device_index(lane % devices_),
             .replica = lane / devices_,
@@ -151,15 +151,17 @@ inline fill_report make_report(const timeline_view& pipeline, const prepared_fil
   const std::size_t lanes = bubbles.tail.size();
   fill_report report{.policy = policy};
   report.devices.resize(lanes);
-  ticks plain_tail = 0;
+  std::vector<tail_work> plain = prepared.work.tail;
+  std::erase_if(plain, [](const tail_work& t) { return t.what.kind == action_kind::precondition; });
+  ticks plain_end = bubbles.makespan;
+  for (const interval& time : tail_clock(plain, bubbles.makespan, lanes).run()) plain_end = std::max(plain_end, time.end);
   std::vector<ticks> preconditioning(lanes, 0);
   std::vector<ticks> other_tail(lanes, 0);
   for (const tail_work& t : prepared.work.tail) {
-    ticks& sum = (t.what.kind == action_kind::precondition ? preconditioning : other_tail)[static_cast<std::size_t>(t.lane)];
-    sum += t.duration;
-    plain_tail = std::max(plain_tail, other_tail[static_cast<std::size_t>(t.lane)]);
+    std::vector<ticks>& sums = t.what.kind == action_kind::precondition ? preconditioning : other_tail;
+    sums[static_cast<std::size_t>(t.lane)] += t.duration;
   }
-  const auto plain_step = static_cast<double>(bubbles.makespan + plain_tail);
+  const auto plain_step = static_cast<double>(plain_end);
   const auto step = static_cast<double>(bubbles.step_length);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     device_report& d = report.devices[lane];
@@ -211,12 +213,7 @@ inline std::int32_t common_length(const std::vector<group_cycle>& cycles) {
 
 inline std::vector<placed_work> place_tail(const prepared_fill& prepared, const placement_writer& writer) {
   std::vector<placed_work> out;
-  std::vector<ticks> at(prepared.bubbles.tail.size(), prepared.bubbles.makespan);
-  for (const tail_work& t : prepared.work.tail) {
-    ticks& start = at[static_cast<std::size_t>(t.lane)];
-    out.push_back(writer.tail(t, start));
-    start += t.duration;
-  }
+  for (std::size_t i = 0; i < prepared.work.tail.size(); ++i) out.push_back(writer.tail(prepared.work.tail[i], prepared.bubbles.tail_times[i].start));
   return out;
 }
 

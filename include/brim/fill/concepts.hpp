@@ -11,10 +11,11 @@
 
 namespace brim {
 
-/// How finely a source must cut what it may cut: nothing longer than this is sure to fit a bubble of the lane.
+/// How finely a source should cut what it may cut. One entry for each lane.
 struct cut_limits {
-  std::span<const ticks> longest_bubble;  ///< of each lane, less the safety margin; 0 where the lane has none
-  std::span<const ticks> panel;           ///< wanted length of a panel on each lane; 0 where panels are not wanted
+  std::span<const ticks> longest_bubble;  ///< nothing longer fits, the safety margin included; 0: the lane has no bubble, or it is not known
+  std::span<const ticks> panel;           ///< wanted length of a piece of a refresh; 0 where refreshes need not be cut
+  std::span<const ticks> chunk;           ///< wanted length of a piece of anything else; 0 where it need not be cut
 };
 
 /// Supplies optional work for the bubbles of a timeline.

@@ -15,26 +15,32 @@
 namespace brim {
 namespace detail {
 
-/// The best staggered table. Where panels are allowed but do not seem to be needed and no table is good without them, tables
-/// with panels are looked for too, and `prepared` becomes what the better one was made from.
+/// The best staggered table. Where no table is good and cutting is allowed when needed, tables of ever shorter pieces are
+/// looked for too, and `prepared` becomes what the best one was made from.
 template <work_source Source, fill_policy Policy>
 cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source, const Policy& policy, const fill_options& options) {
   const std::int32_t devices = pipeline.program.shape.devices;
   cycle_search<Policy> search(prepared, policy, options, devices);
-  cycle_candidate best = search.best();
-  if (best.found() && best.good(options.tolerance)) return best;
-  if (options.panels == panel_rule::when_needed) {
-    fill_options with_panels = options;
-    with_panels.panels = panel_rule::always;
-    prepared_fill cut = prepare_fill(pipeline, source, with_panels);
-    cycle_candidate other = cycle_search<Policy>(cut, policy, options, devices).best();
-    if (other.found() && (!best.found() || best_of({best, other}, options.tolerance) == 1)) {
-      prepared = std::move(cut);
-      return other;
-    }
+  std::vector<cycle_candidate> found;
+  std::vector<prepared_fill> cuts;
+  const auto keep = [&](cycle_candidate candidate, prepared_fill from) {
+    if (!candidate.found()) return false;
+    found.push_back(std::move(candidate));
+    cuts.push_back(std::move(from));
+    return found.back().good(options.tolerance);
+  };
+  bool good = keep(search.best(), prepared);
+  fill_options shorter = options;
+  shorter.panels = panel_rule::always;
+  for (int tries = 0; tries < 3 && !good && options.panels == panel_rule::when_needed; ++tries, shorter.longest_panel /= 2) {
+    prepared_fill cut = prepare_fill(pipeline, source, shorter);
+    cycle_candidate candidate = cycle_search<Policy>(cut, policy, options, devices).best();
+    good = keep(std::move(candidate), std::move(cut));
   }
-  if (!best.found()) search.refuse();
-  return best;
+  if (found.empty()) search.refuse();
+  const std::size_t taken = best_of(found, options.tolerance);
+  prepared = std::move(cuts[taken]);
+  return std::move(found[taken]);
 }
 
 }  // namespace detail

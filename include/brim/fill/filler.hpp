@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <brim/fill/bubbles.hpp>
 #include <brim/fill/concepts.hpp>
 #include <brim/fill/ready_set.hpp>
 #include <brim/fill/work.hpp>

@@ -171,12 +171,14 @@ class kfac_builder {
             .duration = std::max<ticks>(duration, 1)};
   }
 
-  /// A statistic is a sum over rows, so it may be cut into chunks of rows where one microbatch is too long for every bubble.
+  /// A statistic is a sum over rows, so it may be cut into chunks of rows: where one microbatch is too long for every bubble,
+  /// and where shorter pieces are wanted.
   void add_statistic(std::int32_t s, std::int32_t l, const holder& h, side which, ticks time, bytes kept, std::int32_t gate, ticks following) {
     const std::vector<work_release>& releases = which == side::a ? h.inputs : h.errors;
     if (releases.empty() || (time == 0 && following == 0)) return;
     const ticks whole = on_lane(time, h.lane);
-    const ticks longest = limits_.longest_bubble[static_cast<std::size_t>(h.lane)];
+    const ticks chunk = limits_.chunk[static_cast<std::size_t>(h.lane)];
+    const ticks longest = chunk > 0 ? chunk : limits_.longest_bubble[static_cast<std::size_t>(h.lane)];
     const std::int64_t chunks = longest > 0 && whole > longest ? (whole + longest - 1) / longest : 1;
     work_batch b = batch(s, l, action_kind::statistic, which, h.route, h.lane, (whole + chunks - 1) / chunks);
     b.division = static_cast<std::int32_t>(chunks);

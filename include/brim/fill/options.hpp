@@ -8,11 +8,12 @@
 
 namespace brim {
 
-/// When refreshes are cut into panels.
+/// When work is cut into shorter pieces than it must be.
 enum class panel_rule : std::uint8_t {
   never,
-  when_needed,  ///< on a lane where a refresh fits no bubble, or where too few bubbles hold the long ones
-  always,
+  when_needed,  ///< refreshes into panels on a lane where one fits no bubble, or where too few bubbles hold the long ones;
+                ///< everything, ever shorter, where no table is good without that
+  always,       ///< everything that the source allows to cut
 };
 
 struct fill_options {

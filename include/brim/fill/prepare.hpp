@@ -4,6 +4,7 @@
 #include <brim/core/error.hpp>
 #include <brim/core/text.hpp>
 #include <brim/fill/admission.hpp>
+#include <brim/fill/bubbles.hpp>
 #include <brim/fill/concepts.hpp>
 #include <brim/fill/filler.hpp>
 #include <brim/fill/options.hpp>
@@ -112,19 +113,22 @@ prepared_fill prepare_fill(const timeline_view& pipeline, const Source& source, 
   prepared_fill out;
   const auto most = static_cast<std::size_t>(pipeline.shape.devices) * 4096;
   std::vector<ticks> uncut(most, 0);
-  const work_set whole = source.work(pipeline, {uncut, uncut});
-  out.bubbles = bubbles_of(pipeline, whole.tail, whole.replicas);
+  const work_set whole = source.work(pipeline, {uncut, uncut, uncut});
+  out.bubbles = bubbles_of(pipeline, whole);
   const std::size_t lanes = out.bubbles.tail.size();
   std::vector<ticks> longest;
   std::vector<ticks> panel(lanes, 0);
+  std::vector<ticks> chunk(lanes, 0);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const auto l = static_cast<std::int32_t>(lane);
     longest.push_back(longest_fit(out.bubbles.longest(l), options.margin_permille));
     const bool cut = options.panels == panel_rule::always ||
                      (options.panels == panel_rule::when_needed && needs_panels(whole, out.bubbles, l, options.margin_permille));
-    if (cut) panel[lane] = std::max<ticks>(1, std::min(options.longest_panel, out.bubbles.longest(l) / 8));
+    const ticks piece = std::max<ticks>(1, std::min(options.longest_panel, out.bubbles.longest(l) / 8));
+    if (cut) panel[lane] = piece;
+    if (options.panels == panel_rule::always) chunk[lane] = piece;
   }
-  out.work = source.work(pipeline, {longest, panel});
+  out.work = source.work(pipeline, {longest, panel, chunk});
   for (const work_batch& b : out.work.batches)
     if (b.duration > longest[static_cast<std::size_t>(b.lane)])
       raise_too_long(out.work, b, pipeline.shape.devices, out.bubbles.longest(b.lane), options.margin_permille);

@@ -20,13 +20,15 @@ namespace detail {
 }
 
 /// Cuts a whole of two shares so that the share that is left is never negative: a part of the sum less the part of one.
-[[nodiscard]] constexpr std::int64_t other_part_of(std::int64_t one, std::int64_t other, std::int32_t parts, std::int32_t part) {
+[[nodiscard]] constexpr std::int64_t other_part_of(std::int64_t one, std::int64_t other, std::int32_t parts,
+                                                   std::int32_t part) {
   return part_of(one + other, parts, part) - part_of(one, parts, part);
 }
 
 /// The part of the stage that each of its layers belongs to: the layers stay in order, cut where their second-order work
 /// comes to equal shares; by number where they have none.
-[[nodiscard]] inline std::vector<std::int32_t> parts_of_layers(const std::vector<layer_profile>& layers, std::int32_t parts) {
+[[nodiscard]] inline std::vector<std::int32_t> parts_of_layers(const std::vector<layer_profile>& layers,
+                                                               std::int32_t parts) {
   const auto work_of = [](const layer_profile& l) {
     return static_cast<double>(l.statistic_a) + static_cast<double>(l.statistic_b) + static_cast<double>(l.refresh_a) +
            static_cast<double>(l.refresh_b) + static_cast<double>(l.precondition);
@@ -68,7 +70,8 @@ namespace detail {
 
 /// The time of a ring's boundaries: each link is used `parts` times; the one from the last device to the first, which the
 /// whole stages do not use, is taken to be as slow as the slowest.
-[[nodiscard]] inline std::vector<ticks> ring_links(const std::vector<ticks>& links, std::size_t stages, std::int32_t parts) {
+[[nodiscard]] inline std::vector<ticks> ring_links(const std::vector<ticks>& links, std::size_t stages,
+                                                   std::int32_t parts) {
   if (links.size() < 2 || links.size() + 1 != stages) return links;
   std::vector<ticks> out;
   for (std::int32_t part = 0; part < parts; ++part) {
@@ -91,16 +94,19 @@ namespace detail {
 /// Pre: `whole` has passed the reader or `check_profile`. Complexity: linear in the result.
 /// Errors: `bad_shape` where `chunks` is less than 1; `bad_profile` where there would be more than 2^16 stages.
 [[nodiscard]] inline profile split_stages(profile whole, std::int32_t chunks) {
-  if (chunks < 1) raise(error_code::bad_shape, detail::text("split_stages: chunks is ", chunks, "; expected 1 or more"));
+  if (chunks < 1)
+    raise(error_code::bad_shape, detail::text("split_stages: chunks is ", chunks, "; expected 1 or more"));
   if (chunks == 1) return whole;
   constexpr std::size_t most_stages = std::size_t{1} << 16;
   const std::size_t count = whole.stages.size();
   if (count > most_stages / static_cast<std::size_t>(chunks))
-    raise(error_code::bad_profile, detail::text("split_stages: ", count, " stages in ", chunks, " chunks each are more than 2^16 stages"));
+    raise(error_code::bad_profile,
+          detail::text("split_stages: ", count, " stages in ", chunks, " chunks each are more than 2^16 stages"));
   const std::vector<stage_profile> stages = std::exchange(whole.stages, {});
   for (const stage_profile& stage : stages) {
     const std::vector<std::int32_t> layer_parts = detail::parts_of_layers(stage.layers, chunks);
-    for (std::int32_t part = 0; part < chunks; ++part) whole.stages.push_back(detail::part_of_stage(stage, chunks, part, layer_parts));
+    for (std::int32_t part = 0; part < chunks; ++part)
+      whole.stages.push_back(detail::part_of_stage(stage, chunks, part, layer_parts));
   }
   whole.links.p2p = detail::ring_links(whole.links.p2p, count, chunks);
   return whole;

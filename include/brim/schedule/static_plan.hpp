@@ -41,14 +41,8 @@ struct static_timeline {
 /// Example: `examples/static_plan/`.
 template <auto Scheme, pipeline_shape Shape, cost_model Costs>
 [[nodiscard]] consteval auto static_plan(const Costs& costs) {
-  constexpr placement where_size = [] {
-    placement where = placement_of(Scheme, Shape);
-    where.holders.clear();
-    where.holders.shrink_to_fit();
-    return where;
-  }();
-  constexpr auto stages = static_cast<std::size_t>(where_size.stages);
-  constexpr auto routes = static_cast<std::size_t>(where_size.routes);
+  constexpr auto stages = static_cast<std::size_t>(placement_of(Scheme, Shape).stages);
+  constexpr auto routes = static_cast<std::size_t>(placement_of(Scheme, Shape).routes);
   constexpr std::size_t actions = 2 * stages * static_cast<std::size_t>(Shape.microbatches);
   const timeline t = simulate(Scheme, Shape, costs);
   BRIM_EXPECT(t.times.size() == actions);  // schemes with split backwards have more actions than a static plan has room for

@@ -16,8 +16,9 @@ struct gpipe {
     return shape.chunks == 1 ? "" : "a device holds one stage, so chunks must be 1";
   }
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
-    for (const microbatch_index m : microbatches(shape)) out.forward(stage_of(device), m);
-    for (const microbatch_index m : microbatches(shape)) out.backward(stage_of(device), m);
+    const stage_index stage = stage_of(device);
+    for (std::int32_t m = 0; m < shape.microbatches; ++m) out.forward(stage, microbatch_index(m));
+    for (std::int32_t m = 0; m < shape.microbatches; ++m) out.backward(stage, microbatch_index(m));
   }
 };
 static_assert(pipeline_scheme<gpipe>);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "errors.hpp"
 
-#include <brim/model/split_stages.hpp>
 #include <doctest/doctest.h>
+#include <brim/model/split_stages.hpp>
 
 #include <cstdint>
 #include <string>
@@ -37,9 +37,12 @@ profile odd_profile() {
   profile p;
   p.name = "odd";
   p.stages.resize(2);
-  p.stages[0].cost = {.forward = 7, .backward = 11, .backward_input = 10, .backward_weight = 1, .recompute = 8, .optimizer_step = 1};
-  p.stages[0].memory = {.weights = 100, .activations = 10, .released_by_backward_input = 3, .released_by_backward_weight = 7};
-  p.stages[1].cost = {.forward = 30, .backward = 60, .backward_input = 30, .backward_weight = 30, .recompute = 30, .optimizer_step = 0};
+  p.stages[0].cost = {
+      .forward = 7, .backward = 11, .backward_input = 10, .backward_weight = 1, .recompute = 8, .optimizer_step = 1};
+  p.stages[0].memory = {
+      .weights = 100, .activations = 10, .released_by_backward_input = 3, .released_by_backward_weight = 7};
+  p.stages[1].cost = {
+      .forward = 30, .backward = 60, .backward_input = 30, .backward_weight = 30, .recompute = 30, .optimizer_step = 0};
   p.links = {.latency = 1, .p2p = {5}};
   p.devices = {{.speed = 2.0, .memory = 9}, {.speed = 1.0, .memory = 8}};
   return p;
@@ -118,7 +121,9 @@ TEST_CASE("one chunk changes nothing; less than one and far too many are refused
   using brim::error_code;
   using test_support::error_of;
   using test_support::says;
-  CHECK(says(error_of([] { static_cast<void>(split_stages(odd_profile(), 0)); }), error_code::bad_shape, "chunks is 0"));
-  CHECK(says(error_of([] { static_cast<void>(split_stages(odd_profile(), 1 << 30)); }), error_code::bad_profile, "more than 2^16 stages"));
+  CHECK(
+      says(error_of([] { static_cast<void>(split_stages(odd_profile(), 0)); }), error_code::bad_shape, "chunks is 0"));
+  CHECK(says(error_of([] { static_cast<void>(split_stages(odd_profile(), 1 << 30)); }), error_code::bad_profile,
+             "more than 2^16 stages"));
 #endif
 }

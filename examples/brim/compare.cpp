@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands.hpp"
+#include "outputs.hpp"
+#include "summary.hpp"
+#include "words.hpp"
+
+#include <brim/core/text.hpp>
+#include <brim/schedule/metrics.hpp>
+
+#include <algorithm>
+
+namespace tool {
+namespace {
+
+using brim::detail::text;
+using cells = std::vector<std::string>;
+
+cells heading(fill_kind fill) {
+  cells row{"scheme", "makespan ms", "bubble %", "period %", "gap %", "peak"};
+  if (fill == fill_kind::kfac)
+    for (const char* name : {"K-FAC %", "bound %", "interval", "age", "overhead %", "kept"}) row.emplace_back(name);
+  return row;
+}
+
+std::string hundred(double share) { return fixed(100 * share, 1); }
+
+cells row_of(const outcome& made) {
+  const brim::timeline_view t = made.pipeline;
+  const brim::ticks makespan = brim::makespan(t);
+  const brim::bytes peak = *std::max_element(made.peaks.begin(), made.peaks.end());
+  cells row{std::string(t.scheme),
+            fixed(1e-6 * static_cast<double>(makespan), 1),
+            hundred(bubble_ratio(t)),
+            hundred(bubble_ratio(t, brim::length_kind::period)),
+            made.bound.length == 0
+                ? "0.0"
+                : hundred(static_cast<double>(makespan) / static_cast<double>(made.bound.length) - 1),
+            peak == 0 ? "unknown" : size(peak)};
+  if (made.filled) {
+    const brim::fill_report& report = made.filled->report;
+    row.push_back(hundred(report.utilization));
+    row.push_back(hundred(report.bound));
+    row.push_back(fixed(report.refresh_interval, 2));
+    row.push_back(std::to_string(report.greatest_age));
+    row.push_back(hundred(report.overhead));
+    row.push_back(size(report.kept));
+  }
+  return row;
+}
+
+bool lists_layers(const brim::profile& costs) {
+  return std::any_of(costs.stages.begin(), costs.stages.end(),
+                     [](const brim::stage_profile& s) { return !s.layers.empty(); });
+}
+
+/// The table and what is to be said about it. A scheme that refuses is a row with its reason.
+class comparison {
+ public:
+  comparison(const compare_request& request, const brim::profile& costs) : request_(request.job), costs_(costs) {
+    if (request_.devices == left_out && costs.stages.size() > 1)
+      request_.devices = static_cast<std::int64_t>(costs.stages.size());  // also where stages will be cut into chunks
+    if (!lists_layers(costs)) request_.fill = fill_kind::none;
+    table_.rows.push_back(heading(request_.fill));
+  }
+
+  std::string run() {
+    for (const scheme_entry& scheme : schemes()) {
+      try {
+        add(scheme);
+      } catch (const brim::error& refusal) {
+        if (refusal.code() == brim::error_code::bad_shape) throw;  // of every scheme alike
+        std::string reason = refusal.what();
+        reason = reason.substr(0, reason.find('\n'));
+        if (planned_ == 0 && first_refusal_.empty()) first_refusal_ = reason;
+        if (reason.starts_with(scheme.name)) reason.erase(0, std::min(reason.size(), scheme.name.size() + 2));
+        table_.rows.push_back({std::string(scheme.name), "refused: " + reason});
+      }
+    }
+    if (planned_ == 0)
+      brim::raise(brim::error_code::refused_shape, "no scheme can be planned; the first says: " + first_refusal_);
+    return title_ + '\n' + table_.text() + remarks();
+  }
+
+ private:
+  void add(const scheme_entry& scheme) {
+    const job work = prepare_job(request_, costs_, scheme.chunks);
+    if (title_.empty())
+      title_ = text(counted(work.shape.devices, "device"), ", ", counted(work.shape.microbatches, "microbatch"),
+                    costs_.name.empty() ? "" : "; ", costs_.name, "\n");
+    const outcome made = run_job(work, request_, scheme.name);
+    table_.rows.push_back(row_of(made));
+    if (!work.note.empty()) note_ = work.note;
+    ++planned_;
+  }
+
+  [[nodiscard]] std::string remarks() const {
+    std::string out =
+        "\nbubble    idle share of the makespan, before any fill; period: of the period, which is a step without a "
+        "barrier\n"
+        "gap       how much longer the makespan is than any order of these stages must be\n"
+        "peak      memory of the pipeline alone, worst device\n";
+    if (request_.fill == fill_kind::kfac)
+      out += text("K-FAC     busy share of a step with K-FAC in the bubbles, policy ", request_.policy,
+                  "\nbound     what no fill exceeds: all bubbles full, or every layer refreshed in every step"
+                  "\ninterval  steps from one refresh of a layer to its next, worst layer; age: of the oldest "
+                  "curvature in use, in steps"
+                  "\noverhead  what preconditioning adds to every step; kept: inputs and errors that wait, on top of "
+                  "peak and factors\n");
+    if (!lists_layers(costs_)) out += "The profile lists no layers, so there is no K-FAC work to place.\n";
+    if (!note_.empty()) out += "chunks    " + note_ + ".\n";
+    return out;
+  }
+
+  job_request request_;
+  const brim::profile& costs_;
+  text_table table_;
+  std::string title_;
+  std::string note_;
+  std::string first_refusal_;
+  int planned_ = 0;
+};
+
+}  // namespace
+
+std::string run_compare(const compare_request& request) {
+  const brim::profile costs = read_profile(request.job.profile);
+  return comparison(request, costs).run();
+}
+
+std::string run_schemes() {
+  std::string out = "m microbatches, p devices, v chunks; f, b: forward and backward of all stages of a device\n\n";
+  text_table table{.rows = {{"scheme", "bubble of a device", "keeps at most", "accepts", "is"}}};
+  for (const scheme_entry& scheme : schemes())
+    table.rows.push_back({std::string(scheme.name), std::string(scheme.bubble), std::string(scheme.keeps),
+                          std::string(scheme.accepts), std::string(scheme.summary)});
+  table.flush = text_table::alignment::left;
+  out += table.text();
+  return out +
+         "\nBubbles are closed forms for equal stages and free transfers; brim plan gives those of your profile.\n";
+}
+
+}  // namespace tool

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalogue.hpp"
+
+#include <brim/schedule/simulate.hpp>
+#include <brim/scheme/scheme.hpp>
+
+#include <array>
+#include <tuple>
+
+namespace tool {
+namespace {
+
+using namespace brim::schemes;
+
+/// The schemes in the order of the table; a scheme that is added here appears in every command.
+constexpr std::tuple<gpipe, one_f_one_b, interleaved_one_f_one_b, looped_bfs, chimera> all{};
+
+constexpr std::array table{
+    scheme_entry{gpipe::name, chunk_rule::one, "(p-1)(f+b)", "m microbatches", "every shape, 1 chunk",
+                 "all forwards, then all backwards"},
+    scheme_entry{one_f_one_b::name, chunk_rule::one, "(p-1)(f+b)", "p - device, at most m", "every shape, 1 chunk",
+                 "a backward as soon as there is one"},
+    scheme_entry{interleaved_one_f_one_b::name, chunk_rule::several, "(p-1)(f+b)/v", "about p + (p-1)/v",
+                 "every shape, any chunks", "1f1b over several chunks a device"},
+    scheme_entry{looped_bfs::name, chunk_rule::several, "(p-1)(f+b)/v", "m microbatches", "every shape, any chunks",
+                 "chunk by chunk, all microbatches each"},
+    scheme_entry{chimera::name, chunk_rule::one, "(p/2-1)(f+b) if f = b, m = p", "p/2 + 1 to p",
+                 "devices a multiple of 2 x pairs", "two routes in opposite directions; weights twice"},
+};
+static_assert(table.size() == std::tuple_size_v<decltype(all)>);
+
+}  // namespace
+
+std::span<const scheme_entry> schemes() { return table; }
+
+std::vector<std::string> scheme_names() {
+  std::vector<std::string> names;
+  names.reserve(table.size());
+  for (const scheme_entry& entry : table) names.emplace_back(entry.name);
+  return names;
+}
+
+brim::timeline simulate_named(std::string_view scheme, const brim::pipeline_shape& shape, const brim::profile& costs) {
+  brim::timeline made;
+  const auto try_one = [&](const auto& one) {
+    if (one.name != scheme) return false;
+    made = simulate(one, shape, costs);
+    return true;
+  };
+  const bool found = std::apply([&](const auto&... one) { return (try_one(one) || ...); }, all);
+  BRIM_EXPECT(found);
+  return made;
+}
+
+}  // namespace tool

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers in words that people read. Only ASCII, and the same on every machine.
+#pragma once
+
+#include <brim/core/ticks.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tool {
+
+/// A number with a fixed count of decimals.
+[[nodiscard]] std::string fixed(double value, int decimals);
+
+/// `0.598` as `"59.8 %"`.
+[[nodiscard]] std::string percent(double share);
+
+/// Nanoseconds as `"556.4 ms"`.
+[[nodiscard]] std::string milliseconds(brim::ticks time);
+
+/// Bytes as `"3.21 GiB"`, `"12.0 MiB"` or `"17 B"`.
+[[nodiscard]] std::string size(brim::bytes amount);
+
+/// `"1 step"`, `"2 steps"`.
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
+
+/// Rows of cells under a heading, in columns as wide as they need. A row with fewer cells is a row with a remark: its last
+/// cell goes on to the end of the line.
+struct text_table {
+  enum class alignment : std::uint8_t { left, right };
+
+  std::vector<std::vector<std::string>> rows{};  ///< the first is the heading
+  alignment flush = alignment::right;            ///< of all columns but the first
+
+  [[nodiscard]] std::string text() const;
+};
+
+}  // namespace tool
