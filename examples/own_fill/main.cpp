@@ -24,8 +24,16 @@ struct checkpoint {
     brim::work_set set;
     for (std::int32_t d = 0; d < pipeline.shape.devices; ++d) {
       const brim::action what{.kind = brim::action_kind::user, .stage = brim::stage_index(d)};
-      set.units.push_back({.stage = brim::stage_index(d), .first_batch = static_cast<std::uint32_t>(d), .batch_count = 1});
-      set.batches.push_back({.what = what, .lane = d, .unit = d, .duration = chunk, .pieces = chunks, .division = chunks, .first_release = static_cast<std::uint32_t>(d), .release_count = 1});
+      set.units.push_back(
+          {.stage = brim::stage_index(d), .first_batch = static_cast<std::uint32_t>(d), .batch_count = 1});
+      set.batches.push_back({.what = what,
+                             .lane = d,
+                             .unit = d,
+                             .duration = chunk,
+                             .pieces = chunks,
+                             .division = chunks,
+                             .first_release = static_cast<std::uint32_t>(d),
+                             .release_count = 1});
       set.releases.push_back({.at = 0});
       set.names.push_back("checkpoint");
     }
@@ -36,14 +44,17 @@ static_assert(brim::work_source<checkpoint>);
 
 void print(const brim::filled& filled) {
   const brim::fill_report& r = filled.report;
-  std::cout << "  " << std::setw(14) << r.policy << ": " << 100 * r.utilization_before << " % -> " << 100 * r.utilization << " % busy, a table of " << filled.cycle_length
+  std::cout << "  " << std::setw(14) << r.policy << ": " << 100 * r.utilization_before << " % -> "
+            << 100 * r.utilization << " % busy, a table of " << filled.cycle_length
             << " steps, the worst layer anew every " << r.refresh_interval << " steps, age " << r.greatest_age << "\n";
 }
 
 int main() {
   std::cout << std::fixed << std::setprecision(1);
-  const brim::layer_profile small{.name = "attention", .statistic_a = 20, .statistic_b = 20, .refresh_a = 60, .refresh_b = 60, .precondition = 5};
-  const brim::layer_profile large{.name = "mlp", .statistic_a = 40, .statistic_b = 90, .refresh_a = 150, .refresh_b = 420, .precondition = 10};
+  const brim::layer_profile small{
+      .name = "attention", .statistic_a = 20, .statistic_b = 20, .refresh_a = 60, .refresh_b = 60, .precondition = 5};
+  const brim::layer_profile large{
+      .name = "mlp", .statistic_a = 40, .statistic_b = 90, .refresh_a = 150, .refresh_b = 420, .precondition = 10};
   brim::profile profile;
   profile.stages = {{.cost = {.forward = 100, .backward = 200}, .memory = {}, .layers = {small, small, large}}};
   const brim::timeline pipeline = simulate(brim::schemes::one_f_one_b{}, {.devices = 4, .microbatches = 4}, profile);
@@ -55,6 +66,7 @@ int main() {
   const brim::filled saved = brim::fill(pipeline, checkpoint{.chunks = 12, .chunk = 95});
   std::cout << "a checkpoint in 12 chunks of 95 ticks, a step of " << saved.step_length << "\n";
   for (const brim::placed_work& w : saved.work)
-    if (w.device.value == 1 && w.step == 0) std::cout << "  device 1, chunk " << w.piece << ": " << w.time.start << " - " << w.time.end << "\n";
+    if (w.device.value == 1 && w.step == 0)
+      std::cout << "  device 1, chunk " << w.piece << ": " << w.time.start << " - " << w.time.end << "\n";
   print(saved);
 }

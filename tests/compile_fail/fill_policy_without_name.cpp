@@ -11,4 +11,6 @@ struct mine {
   bool before(const brim::work_batch& a, const brim::work_batch& b) const { return a.duration < b.duration; }
 };
 
-brim::filled use(const brim::timeline& pipeline, const brim::profile& profile) { return brim::fill(pipeline, brim::kfac_work{profile}, mine{}); }
+brim::filled use(const brim::timeline& pipeline, const brim::profile& profile) {
+  return brim::fill(pipeline, brim::kfac_work{profile}, mine{});
+}

@@ -11,4 +11,6 @@ struct mine {
 #endif
 };
 
-brim::filled use(const brim::timeline& pipeline, const brim::profile& profile) { return brim::fill(pipeline, brim::kfac_work{profile}, mine{}); }
+brim::filled use(const brim::timeline& pipeline, const brim::profile& profile) {
+  return brim::fill(pipeline, brim::kfac_work{profile}, mine{});
+}

@@ -10,8 +10,9 @@ struct mine {
 #else
   constexpr void order(const brim::pipeline_shape& shape, brim::device_index d, brim::order_sink& out) {
 #endif
-    brim::schemes::gpipe{}.order(shape, d, out);
-  }
-};
+      brim::schemes::gpipe{}.order(shape, d, out);
+}
+}
+;
 
 brim::timeline use() { return brim::simulate(mine{}, {.devices = 2, .microbatches = 2}, brim::uniform_cost{}); }

@@ -15,4 +15,5 @@ struct mine {
   }
 };
 
-constexpr auto plan = brim::static_plan<mine{}, brim::pipeline_shape{.devices = 2, .microbatches = 1}>(brim::uniform_cost{});
+constexpr auto plan =
+    brim::static_plan<mine{}, brim::pipeline_shape{.devices = 2, .microbatches = 1}>(brim::uniform_cost{});

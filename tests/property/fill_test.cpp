@@ -2,11 +2,11 @@
 #include "data.hpp"
 #include "fill_judge.hpp"
 
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
 #include <brim/fill/fill.hpp>
 #include <brim/fill/stream.hpp>
 #include <brim/schedule/simulate.hpp>
-#include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <iostream>
@@ -32,10 +32,11 @@ struct request {
 
 void show(const request& r, std::ostream& out) {
   const auto pair = [&](const char* name, auto a, auto b) { out << ' ' << name << ' ' << a << '/' << b; };
-  out << r.scheme << ' ' << brim::to_string(r.shape) << ' ' << r.policy << " replicas " << r.work.replicas << " sync " << r.work.sync_statistic
-      << (r.work.sharing == brim::refresh_sharing::divided ? " divided" : " repeated") << (r.work.damping == brim::damping_split::pi ? " pi" : " independent") << " margin "
-      << r.options.margin_permille << " panels " << static_cast<int>(r.options.panels) << '/' << r.options.longest_panel << " cycle " << r.options.longest_cycle << " tolerance "
-      << r.options.tolerance;
+  out << r.scheme << ' ' << brim::to_string(r.shape) << ' ' << r.policy << " replicas " << r.work.replicas << " sync "
+      << r.work.sync_statistic << (r.work.sharing == brim::refresh_sharing::divided ? " divided" : " repeated")
+      << (r.work.damping == brim::damping_split::pi ? " pi" : " independent") << " margin " << r.options.margin_permille
+      << " panels " << static_cast<int>(r.options.panels) << '/' << r.options.longest_panel << " cycle "
+      << r.options.longest_cycle << " tolerance " << r.options.tolerance;
   for (const brim::bytes limit : r.options.kept_limits) out << " limit " << limit;
   for (const brim::stage_profile& s : r.work.profile.stages) {
     pair("\n  stage", s.cost.forward, s.cost.backward);
@@ -85,26 +86,31 @@ request any_request() {
   const bool uneven = *rc::gen::arbitrary<bool>();
   for (std::int32_t s = 0; s < (uneven ? r.shape.devices * r.shape.chunks : 1); ++s) {
     brim::stage_profile stage;
-    stage.cost = {.forward = up_to(4 * unit), .backward = up_to(8 * unit), .optimizer_step = *rc::gen::element<ticks>(ticks{0}, ticks{0}, ticks{unit})};
+    stage.cost = {.forward = up_to(4 * unit),
+                  .backward = up_to(8 * unit),
+                  .optimizer_step = *rc::gen::element<ticks>(ticks{0}, ticks{0}, ticks{unit})};
     for (std::int32_t l = *rc::gen::element(0, 1, 1, 2, 3); l > 0; --l) stage.layers.push_back(any_layer(unit));
     r.work.profile.stages.push_back(stage);
   }
   r.work.profile.links.latency = *rc::gen::element<ticks>(ticks{0}, ticks{0}, unit / 2);
   if (*rc::gen::arbitrary<bool>()) r.work.profile.links.p2p = {up_to(3 * unit)};
   if (*rc::gen::inRange(0, 3) == 0)
-    for (std::int32_t d = 0; d < r.shape.devices; ++d) r.work.profile.devices.push_back({.speed = *rc::gen::element(0.7, 1.0, 1.3)});
+    for (std::int32_t d = 0; d < r.shape.devices; ++d)
+      r.work.profile.devices.push_back({.speed = *rc::gen::element(0.7, 1.0, 1.3)});
   r.work.replicas = *rc::gen::element(1, 1, 2, 3);
   r.work.sharing = *rc::gen::element(brim::refresh_sharing::divided, brim::refresh_sharing::repeated);
   r.work.damping = *rc::gen::element(brim::damping_split::pi, brim::damping_split::independent);
   r.work.sync_statistic = *rc::gen::element<ticks>(ticks{0}, unit / 3, 20 * unit);
   r.options.margin_permille = *rc::gen::element<ticks>(0, 50, 300);
-  r.options.panels = *rc::gen::element(brim::panel_rule::never, brim::panel_rule::when_needed, brim::panel_rule::always);
+  r.options.panels =
+      *rc::gen::element(brim::panel_rule::never, brim::panel_rule::when_needed, brim::panel_rule::always);
   r.options.longest_panel = *rc::gen::element<ticks>(ticks{unit}, ticks{10'000'000});
   r.options.longest_cycle = *rc::gen::inRange(1, 9);
   r.options.tolerance = *rc::gen::element(0.0, 0.004, 0.05);
   if (*rc::gen::inRange(0, 4) == 0)
     for (std::int32_t d = 0; d < r.shape.devices; ++d) r.options.kept_limits.push_back(up_to(2'000));
-  r.policy = *rc::gen::element<std::string>("oldest-longest", "earliest-deadline", "first-fit", "best-fit", "pipefisher-rule", "choosing");
+  r.policy = *rc::gen::element<std::string>("oldest-longest", "earliest-deadline", "first-fit", "best-fit",
+                                            "pipefisher-rule", "choosing");
   return r;
 }
 
@@ -116,9 +122,11 @@ struct choosing {
 
   [[nodiscard]] std::ptrdiff_t choose(const brim::bubble& where, std::span<const brim::ready_work> ready) const {
     RC_ASSERT(where.left.length() > 0);
-    RC_ASSERT(std::is_sorted(ready.begin(), ready.end(), [](const auto& a, const auto& b) { return a.statistics_step < b.statistics_step; }));
+    RC_ASSERT(std::is_sorted(ready.begin(), ready.end(),
+                             [](const auto& a, const auto& b) { return a.statistics_step < b.statistics_step; }));
     const auto before = [](const brim::ready_work& a, const brim::ready_work& b) {
-      if (Ranked::age == brim::age_rule::oldest_first && a.statistics_step != b.statistics_step) return a.statistics_step < b.statistics_step;
+      if (Ranked::age == brim::age_rule::oldest_first && a.statistics_step != b.statistics_step)
+        return a.statistics_step < b.statistics_step;
       if (Ranked{}.before(*a.batch, *b.batch)) return true;
       if (Ranked{}.before(*b.batch, *a.batch)) return false;
       return a.batch != b.batch ? a.batch < b.batch : a.statistics_step < b.statistics_step;
@@ -152,7 +160,8 @@ brim::timeline timeline_of(const request& r) {
 }
 
 bool has_layers(const request& r) {
-  return std::any_of(r.work.profile.stages.begin(), r.work.profile.stages.end(), [](const auto& s) { return !s.layers.empty(); });
+  return std::any_of(r.work.profile.stages.begin(), r.work.profile.stages.end(),
+                     [](const auto& s) { return !s.layers.empty(); });
 }
 
 /// Runs a fill; nothing where it refuses for a reason that it may have.
@@ -163,7 +172,8 @@ auto allowed(const request& r, Run run) -> std::optional<decltype(run())> {
   } catch (const brim::error& e) {
     RC_TAG(std::string(brim::name_of(e.code())));
     const bool known = e.code() == brim::error_code::item_too_long || e.code() == brim::error_code::no_fill ||
-                       (e.code() == brim::error_code::over_memory && !r.options.kept_limits.empty()) || (e.code() == brim::error_code::bad_profile && !has_layers(r));
+                       (e.code() == brim::error_code::over_memory && !r.options.kept_limits.empty()) ||
+                       (e.code() == brim::error_code::bad_profile && !has_layers(r));
     if (!known) RC_FAIL(e.what());
     return std::nullopt;
   }
@@ -182,7 +192,9 @@ TEST_CASE("the judge finds nothing wrong with any fill") {
     const request r = any_request();
     RC_LOG() << r;
     const brim::timeline t = timeline_of(r);
-    const auto filled = with_policy(r.policy, [&](const auto& policy) { return allowed(r, [&] { return brim::fill(t, r.work, policy, r.options); }); });
+    const auto filled = with_policy(r.policy, [&](const auto& policy) {
+      return allowed(r, [&] { return brim::fill(t, r.work, policy, r.options); });
+    });
     if (!filled) return;
     RC_TAG(std::string("filled"));
     RC_ASSERT(filled->report.policy == (r.policy == "choosing" ? "lazy" : r.policy));
@@ -201,7 +213,8 @@ TEST_CASE("the same input gives the same table, and a policy that ranks the same
     const auto same = [&]<class Policy>(const Policy& policy) {
       const auto first = allowed(r, [&] { return brim::fill(t, r.work, policy, r.options); });
       RC_ASSERT(first == allowed(r, [&] { return brim::fill(t, r.work, policy, r.options); }));
-      if constexpr (brim::ranks_work<Policy>) RC_ASSERT(first == allowed(r, [&] { return brim::fill(t, r.work, choosing<Policy>{}, r.options); }));
+      if constexpr (brim::ranks_work<Policy>)
+        RC_ASSERT(first == allowed(r, [&] { return brim::fill(t, r.work, choosing<Policy>{}, r.options); }));
     };
     with_policy(r.policy, same);
   }));
@@ -214,12 +227,16 @@ TEST_CASE("the judge finds nothing wrong with the steps of any stream, and equal
     RC_LOG() << r;
     const brim::timeline t = timeline_of(r);
     // The tail and the load are those of a table that starts everything at once.
-    auto steps = allowed(r, [&] { return brim::fill(t, r.work, brim::fills::oldest_longest{brim::refresh_discipline::one_shot}, r.options); });
+    auto steps = allowed(r, [&] {
+      return brim::fill(t, r.work, brim::fills::oldest_longest{brim::refresh_discipline::one_shot}, r.options);
+    });
     if (!steps || steps->report.load > 20) return;
     RC_TAG(std::string("streamed"));
     const auto load = static_cast<std::int32_t>(steps->report.load) + 1;
-    r.work.sync_statistic = std::min(r.work.sync_statistic, steps->step_length);  // a fixed threshold waits while sums travel
-    const brim::stream_options options{.fill = r.options, .threshold_permille = 1500, .warm_up_steps = 2, .measured_steps = 5};
+    r.work.sync_statistic =
+        std::min(r.work.sync_statistic, steps->step_length);  // a fixed threshold waits while sums travel
+    const brim::stream_options options{
+        .fill = r.options, .threshold_permille = 1500, .warm_up_steps = 2, .measured_steps = 5};
     brim::fill_stream stream(t, r.work, brim::fills::oldest_longest{}, options);
     brim::fill_stream twin(t, r.work, brim::fills::oldest_longest{}, options);
     RC_ASSERT(stream.step_length() == steps->step_length);
@@ -232,8 +249,10 @@ TEST_CASE("the judge finds nothing wrong with the steps of any stream, and equal
       steps->work.insert(steps->work.end(), next.begin(), next.end());
     }
     std::stable_sort(steps->work.begin(), steps->work.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.replica, a.device, a.step, a.time.start) < std::tuple(b.replica, b.device, b.step, b.time.start);
+      return std::tuple(a.replica, a.device, a.step, a.time.start) <
+             std::tuple(b.replica, b.device, b.step, b.time.start);
     });
-    expect_no_complaint(test_support::fill_judge(*steps, t, r.work, r.options.margin_permille).judge_steps(0, 8 * load + 10));
+    expect_no_complaint(
+        test_support::fill_judge(*steps, t, r.work, r.options.margin_permille).judge_steps(0, 8 * load + 10));
   }));
 }

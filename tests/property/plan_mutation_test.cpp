@@ -52,8 +52,9 @@ class random_execution {
   }
 
  private:
-  using cell = std::tuple<std::int32_t, std::int32_t, std::int32_t>;                         // step, stage, microbatch
-  using place = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, side>;    // device, stage, layer, cycle, side
+  using cell = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // step, stage, microbatch
+  using place =
+      std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, side>;  // device, stage, layer, cycle, side
 
   [[nodiscard]] bool events_recorded(const instruction& i) const {
     for (const event_index e : p_.waits_of(i))
@@ -61,7 +62,8 @@ class random_execution {
     return true;
   }
   static bool mirrors(action_kind a, action_kind b) {
-    return (a == action_kind::send_activation && b == action_kind::recv_activation) || (a == action_kind::send_gradient && b == action_kind::recv_gradient);
+    return (a == action_kind::send_activation && b == action_kind::recv_activation) ||
+           (a == action_kind::send_gradient && b == action_kind::recv_gradient);
   }
   /// The other streams whose heads take part in the head of stream `k`; the other end of a rendezvous, or all members.
   [[nodiscard]] std::vector<std::size_t> partners(std::size_t k, const std::vector<std::uint32_t>& next) const {
@@ -71,8 +73,9 @@ class random_execution {
       if (o == k || next[o] == p_.streams[o].end) continue;
       const instruction& other = p_.instructions[next[o]];
       if (!events_recorded(other)) continue;
-      const bool pair = p_.transport != transport::buffered && other.tag == i.tag && other.step == i.step && p_.streams[o].device == i.peer &&
-                        p_.streams[k].device == other.peer && (mirrors(i.what.kind, other.what.kind) || mirrors(other.what.kind, i.what.kind));
+      const bool pair = p_.transport != transport::buffered && other.tag == i.tag && other.step == i.step &&
+                        p_.streams[o].device == i.peer && p_.streams[k].device == other.peer &&
+                        (mirrors(i.what.kind, other.what.kind) || mirrors(other.what.kind, i.what.kind));
       const bool member = is_collective(i.what.kind) && other.what.kind == i.what.kind && other.tag == i.tag;
       if (pair || member) out.push_back(o);
     }
@@ -83,7 +86,8 @@ class random_execution {
     if (!events_recorded(i)) return false;
     if (is_collective(i.what.kind)) {
       std::set<std::int32_t> holders;
-      for (std::int32_t r = 0; r < p_.where.routes; ++r) holders.insert(p_.where.device_of(route_index(r), i.what.stage).value);
+      for (std::int32_t r = 0; r < p_.where.routes; ++r)
+        holders.insert(p_.where.device_of(route_index(r), i.what.stage).value);
       return partners(k, next).size() + 1 == holders.size();
     }
     if (!is_send(i.what.kind) && !is_receive(i.what.kind)) return true;
@@ -96,7 +100,8 @@ class random_execution {
     const action& a = i.what;
     const std::int32_t d = s.device.value;
     const cell here{i.step, a.stage.value, a.microbatch.value};
-    const cell below{i.step, a.stage.value - 1, a.microbatch.value}, above{i.step, a.stage.value + 1, a.microbatch.value};
+    const cell below{i.step, a.stage.value - 1, a.microbatch.value},
+        above{i.step, a.stage.value + 1, a.microbatch.value};
     std::string fault;
     const auto need = [&](bool fine, const char* what) {
       if (!fine && fault.empty()) fault = detail::text(what, " at ", at);
@@ -106,12 +111,16 @@ class random_execution {
     const place unit{d, a.stage.value, a.layer.value, c.step, a.side};
     switch (a.kind) {
       case action_kind::forward:
-        if (a.stage.value > 0) need(holder(a.stage.value - 1) == d ? forwards_.contains(below) : activations_.contains(here), "forward without activation");
+        if (a.stage.value > 0)
+          need(holder(a.stage.value - 1) == d ? forwards_.contains(below) : activations_.contains(here),
+               "forward without activation");
         need(forwards_.insert(here).second, "forward twice");
         break;
       case action_kind::backward:
         need(forwards_.contains(here), "backward before forward");
-        if (a.stage.value + 1 < p_.where.stages) need(holder(a.stage.value + 1) == d ? backwards_.contains(above) : gradients_.contains(here), "backward without gradient");
+        if (a.stage.value + 1 < p_.where.stages)
+          need(holder(a.stage.value + 1) == d ? backwards_.contains(above) : gradients_.contains(here),
+               "backward without gradient");
         need(backwards_.insert(here).second, "backward twice");
         break;
       case action_kind::send_activation:
@@ -126,7 +135,8 @@ class random_execution {
       case action_kind::recv_gradient: gradients_.insert(here); break;
       case action_kind::statistic: {
         const cell source{c.step, a.stage.value, a.microbatch.value};
-        if (c.repetition == 0 && a.microbatch.value >= 0) need((a.side == side::a ? forwards_ : backwards_).contains(source), "premature statistic");
+        if (c.repetition == 0 && a.microbatch.value >= 0)
+          need((a.side == side::a ? forwards_ : backwards_).contains(source), "premature statistic");
         ++statistics_[{unit, c.repetition}];
         break;
       }
@@ -136,7 +146,8 @@ class random_execution {
         break;
       case action_kind::refresh:
         need(seen(unit, c.repetition) == wanted(i), "refresh without statistics");
-        if (p_.where.routes > 1 && c.repetition == repetition_of_sum(unit)) need(sums_.contains({unit, c.repetition}), "refresh without sum");
+        if (p_.where.routes > 1 && c.repetition == repetition_of_sum(unit))
+          need(sums_.contains({unit, c.repetition}), "refresh without sum");
         ++refreshes_[{unit, c.repetition}];
         break;
       case action_kind::optimizer_step:
@@ -144,15 +155,19 @@ class random_execution {
       case action_kind::sync_gradient:
         for (std::int32_t m = a.route.value; m < p_.shape.microbatches; m += p_.where.routes)
           need(backwards_.contains({i.step, a.stage.value, m}), "end of the step before its last backward");
-        if (a.kind == action_kind::sync_gradient && a.layer.value < 0) gradient_sums_.insert({i.step, d, a.stage.value});
-        if (a.kind != action_kind::sync_gradient && p_.where.routes > 1) need(gradient_sums_.contains({i.step, d, a.stage.value}), "gradient not summed");
+        if (a.kind == action_kind::sync_gradient && a.layer.value < 0)
+          gradient_sums_.insert({i.step, d, a.stage.value});
+        if (a.kind != action_kind::sync_gradient && p_.where.routes > 1)
+          need(gradient_sums_.contains({i.step, d, a.stage.value}), "gradient not summed");
         if (a.kind == action_kind::precondition) ++conditions_[{i.step, d, a.stage.value}];
         if (a.kind == action_kind::sync_gradient && a.layer.value >= 0) {
           need(conditions_[{i.step, d, a.stage.value}] >= 1, "exchange before precondition");
           shared_.insert({i.step, d, a.stage.value});
         }
-        if (a.kind == action_kind::optimizer_step && p_.where.routes > 1) need(shared_.contains({i.step, d, a.stage.value}), "update before exchange");
-        if (a.kind == action_kind::optimizer_step) need(conditions_[{i.step, d, a.stage.value}] == 2, "update before precondition");
+        if (a.kind == action_kind::optimizer_step && p_.where.routes > 1)
+          need(shared_.contains({i.step, d, a.stage.value}), "update before exchange");
+        if (a.kind == action_kind::optimizer_step)
+          need(conditions_[{i.step, d, a.stage.value}] == 2, "update before precondition");
         break;
       default: break;
     }
@@ -167,8 +182,9 @@ class random_execution {
       if (key.first == unit && key.second == repetition) n += count;
     for (const instruction& i : p_.instructions) {
       const detail::refresh_cycle c(i.step, i.origin_step, p_.steps);
-      if (i.what.kind == action_kind::statistic && c.repetition < repetition && c.step == std::get<3>(unit) && i.what.stage.value == std::get<1>(unit) &&
-          i.what.layer.value == std::get<2>(unit) && i.what.side == std::get<4>(unit) && p_.where.device_of(i.what.route, i.what.stage).value == std::get<0>(unit))
+      if (i.what.kind == action_kind::statistic && c.repetition < repetition && c.step == std::get<3>(unit) &&
+          i.what.stage.value == std::get<1>(unit) && i.what.layer.value == std::get<2>(unit) &&
+          i.what.side == std::get<4>(unit) && p_.where.device_of(i.what.route, i.what.stage).value == std::get<0>(unit))
         ++n;
     }
     return n;
@@ -182,8 +198,8 @@ class random_execution {
   [[nodiscard]] std::int64_t repetition_of_sum(const place& unit) const {
     for (const instruction& i : p_.instructions) {
       const detail::refresh_cycle c(i.step, i.origin_step, p_.steps);
-      if (i.what.kind == action_kind::sync_statistic && i.what.stage.value == std::get<1>(unit) && i.what.layer.value == std::get<2>(unit) &&
-          i.what.side == std::get<4>(unit) && c.step == std::get<3>(unit))
+      if (i.what.kind == action_kind::sync_statistic && i.what.stage.value == std::get<1>(unit) &&
+          i.what.layer.value == std::get<2>(unit) && i.what.side == std::get<4>(unit) && c.step == std::get<3>(unit))
         return c.repetition;
     }
     return -1;
@@ -213,9 +229,13 @@ std::string execute(const plan& p, int times) {
 std::vector<plan> small_plans() {
   std::vector<plan> out;
   for (const transport t : sample::transports) {
-    out.push_back(lower(simulate(schemes::one_f_one_b{}, {.devices = 3, .microbatches = 3}, uniform_cost{}), {.transport = t}));
-    out.push_back(lower(simulate(schemes::interleaved_one_f_one_b{}, {.devices = 2, .microbatches = 3, .chunks = 2}, uniform_cost{}), {.transport = t}));
-    out.push_back(lower(sample::two_step_cycle(schemes::chimera{}, {.devices = 2, .microbatches = 3}), {.transport = t}));
+    out.push_back(
+        lower(simulate(schemes::one_f_one_b{}, {.devices = 3, .microbatches = 3}, uniform_cost{}), {.transport = t}));
+    out.push_back(lower(
+        simulate(schemes::interleaved_one_f_one_b{}, {.devices = 2, .microbatches = 3, .chunks = 2}, uniform_cost{}),
+        {.transport = t}));
+    out.push_back(
+        lower(sample::two_step_cycle(schemes::chimera{}, {.devices = 2, .microbatches = 3}), {.transport = t}));
     out.push_back(lower(sample::two_step_cycle(schemes::gpipe{}, {.devices = 2, .microbatches = 2}), {.transport = t}));
   }
   return out;
@@ -315,11 +335,16 @@ TEST_CASE("plan mutation: every field of every instruction matters") {
   for (const plan& p : small_plans())
     for (std::size_t i = 0; i < p.instructions.size(); ++i) {
       each(p, i, [](instruction& x, std::int32_t by) { x.what.stage = stage_index(x.what.stage.value + by); });
-      each(p, i, [](instruction& x, std::int32_t by) { x.what.microbatch = microbatch_index(x.what.microbatch.value + by); });
+      each(p, i,
+           [](instruction& x, std::int32_t by) { x.what.microbatch = microbatch_index(x.what.microbatch.value + by); });
       each(p, i, [](instruction& x, std::int32_t by) { x.what.route = route_index(x.what.route.value + by); });
       each(p, i, [](instruction& x, std::int32_t by) { x.what.layer = layer_index(x.what.layer.value + by); });
-      each(p, i, [](instruction& x, std::int32_t by) { x.what.kind = static_cast<action_kind>(static_cast<int>(x.what.kind) + by); });
-      each(p, i, [](instruction& x, std::int32_t by) { x.what.side = static_cast<side>((static_cast<int>(x.what.side) + 3 + by) % 3); });
+      each(p, i, [](instruction& x, std::int32_t by) {
+        x.what.kind = static_cast<action_kind>(static_cast<int>(x.what.kind) + by);
+      });
+      each(p, i, [](instruction& x, std::int32_t by) {
+        x.what.side = static_cast<side>((static_cast<int>(x.what.side) + 3 + by) % 3);
+      });
       each(p, i, [](instruction& x, std::int32_t by) { x.step += by; });
       each(p, i, [](instruction& x, std::int32_t by) { x.origin_step += by; });
       each(p, i, [](instruction& x, std::int32_t by) { x.piece += by; });
@@ -336,7 +361,8 @@ TEST_CASE("plan mutation: garbage is refused or right, and never crashes") {
     const auto scribble = [&random](auto& list) {
       if (list.empty()) return;
       auto* bytes_of = reinterpret_cast<unsigned char*>(list.data());
-      bytes_of[random() % (list.size() * sizeof(list[0]))] = static_cast<unsigned char>(random() % 4 == 0 ? random() : random() % 4);
+      bytes_of[random() % (list.size() * sizeof(list[0]))] =
+          static_cast<unsigned char>(random() % 4 == 0 ? random() : random() % 4);
     };
     for (std::uint64_t n = 1 + random() % 3; n > 0; --n) switch (random() % 8) {
         case 0: scribble(p.timeline); break;

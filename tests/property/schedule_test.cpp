@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data.hpp"
 
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
 #include <brim/model/profile.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
-#include <doctest/doctest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
 #include <iostream>
@@ -36,7 +36,8 @@ struct uneven_costs {
   ticks largest = 0;
 
   [[nodiscard]] ticks draw(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) const {
-    std::uint64_t x = salt ^ (a * 0x9E3779B97F4A7C15u) ^ (b * 0xC2B2AE3D27D4EB4Fu) ^ (c * 0x165667B19E3779F9u) ^ (d * 0xD6E8FEB86659FD93u);
+    std::uint64_t x = salt ^ (a * 0x9E3779B97F4A7C15u) ^ (b * 0xC2B2AE3D27D4EB4Fu) ^ (c * 0x165667B19E3779F9u) ^
+                      (d * 0xD6E8FEB86659FD93u);
     x ^= x >> 32;
     x *= 0xD6E8FEB86659FD93u;
     x ^= x >> 29;
@@ -71,7 +72,9 @@ request any_request() {
   return {scheme, shape};
 }
 
-uneven_costs any_costs() { return {*rc::gen::arbitrary<std::uint64_t>(), *rc::gen::element<ticks>(0, 1, 3, 100, 1'000'000)}; }
+uneven_costs any_costs() {
+  return {*rc::gen::arbitrary<std::uint64_t>(), *rc::gen::element<ticks>(0, 1, 3, 100, 1'000'000)};
+}
 
 timeline made(const request& r, const auto& costs) {
   return test_support::with_scheme(r.scheme, [&](const auto& s) { return brim::simulate(s, r.shape, costs); });
@@ -89,7 +92,10 @@ std::map<key, placed> by_key(const timeline& t) {
   for (const device_index d : brim::devices(t.program.shape)) {
     const auto row = t.view().row(d);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool first = found.emplace(key{row[i].kind, row[i].stage.value, row[i].microbatch.value}, placed{d, t.view().times_of(d)[i]}).second;
+      const bool first = found
+                             .emplace(key{row[i].kind, row[i].stage.value, row[i].microbatch.value},
+                                      placed{d, t.view().times_of(d)[i]})
+                             .second;
       RC_ASSERT(first);
     }
   }
@@ -97,7 +103,8 @@ std::map<key, placed> by_key(const timeline& t) {
 }
 
 /// When the action's input is there, by definition of the dependencies.
-ticks input_of(const std::map<key, placed>& all, const timeline& t, const action& a, device_index d, const auto& costs) {
+ticks input_of(const std::map<key, placed>& all, const timeline& t, const action& a, device_index d,
+               const auto& costs) {
   const int s = a.stage.value;
   const int m = a.microbatch.value;
   const auto from = [&](action_kind kind, int stage, int boundary) {
@@ -136,7 +143,8 @@ TEST_CASE("any scheme, shape and costs give a valid as-soon-as-possible timeline
     RC_LOG() << r;
     const timeline t = made(r, costs);
     const std::map<key, placed> all = by_key(t);
-    RC_ASSERT(all.size() == 2u * static_cast<std::size_t>(t.program.where.stages) * static_cast<std::size_t>(r.shape.microbatches));
+    RC_ASSERT(all.size() ==
+              2u * static_cast<std::size_t>(t.program.where.stages) * static_cast<std::size_t>(r.shape.microbatches));
     for (const device_index d : brim::devices(r.shape)) {
       const auto row = t.view().row(d);
       const auto times = t.view().times_of(d);
@@ -179,7 +187,8 @@ TEST_CASE("lengths are in order, and no bound is above the timeline") {
     RC_ASSERT(brim::makespan(t) >= brim::period(t));
     RC_ASSERT(brim::period(t) >= brim::longest_span(t));
     RC_ASSERT(brim::longest_span(t) >= most_busy);
-    for (const brim::length_kind kind : {brim::length_kind::makespan, brim::length_kind::longest_span, brim::length_kind::period}) {
+    for (const brim::length_kind kind :
+         {brim::length_kind::makespan, brim::length_kind::longest_span, brim::length_kind::period}) {
       RC_ASSERT(brim::bubble_ratio(t, kind) >= 0.0);
       RC_ASSERT(brim::bubble_ratio(t, kind) <= 1.0);
     }
@@ -200,7 +209,8 @@ TEST_CASE("the period is the smallest distance at which the timeline repeats") {
 TEST_CASE("peak memory is what a sweep over all moments finds") {
   CHECK(rc::check("memory", [] {
     const request r = any_request();
-    const timeline t = made(r, brim::uniform_cost{.forward = 3, .backward = 5, .transfer_time = *rc::gen::inRange<ticks>(0, 4)});
+    const timeline t =
+        made(r, brim::uniform_cost{.forward = 3, .backward = 5, .transfer_time = *rc::gen::inRange<ticks>(0, 4)});
     brim::profile memory;
     for (int s = 0; s < t.program.where.stages; ++s) {
       brim::stage_profile& stage = memory.stages.emplace_back();
@@ -233,7 +243,8 @@ TEST_CASE("peak memory is what a sweep over all moments finds") {
 TEST_CASE("swapping two actions gives a valid timeline or an error, never a crash") {
   CHECK(rc::check("edited orders", [] {
     const request r = any_request();
-    brim::order program = test_support::with_scheme(r.scheme, [&](const auto& s) { return brim::make_order(s, r.shape); });
+    brim::order program =
+        test_support::with_scheme(r.scheme, [&](const auto& s) { return brim::make_order(s, r.shape); });
     const auto at = [&] { return *rc::gen::inRange<std::size_t>(0, program.actions.size()); };
     for (int n = *rc::gen::inRange(1, 4); n > 0; --n) std::swap(program.actions[at()], program.actions[at()]);
     if (*rc::gen::inRange(0, 4) == 0) program.actions[at()] = program.actions[at()];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
-#include <doctest/doctest.h>
 
 // Closed forms, checked while compiling, and once more at run time, where coverage and sanitizers see them. Clang stops
 // at about a million steps of one constant evaluation, so that each assertion stays below 4 000 actions.
@@ -63,14 +63,17 @@ constexpr bool chimera_even(std::int32_t p, std::int32_t pairs) {
 BOTH("1F1B lasts 3 (M + P - 1) with forward 1 and backward 2: small shapes", one_f_one_b_upto(5, 8))
 BOTH("1F1B, 8 devices", fills_and_drains(brim::schemes::one_f_one_b{}, {8, 64}, one_and_two))
 BOTH("1F1B, 16 devices", fills_and_drains(brim::schemes::one_f_one_b{}, {16, 24}, one_and_two))
-BOTH("1F1B, 16 devices, fewer microbatches", fills_and_drains(brim::schemes::one_f_one_b{}, {16, 5}, {.forward = 7, .backward = 3}))
+BOTH("1F1B, 16 devices, fewer microbatches",
+     fills_and_drains(brim::schemes::one_f_one_b{}, {16, 5}, {.forward = 7, .backward = 3}))
 BOTH("1F1B, one device", fills_and_drains(brim::schemes::one_f_one_b{}, {1, 128}, one_and_two))
 BOTH("GPipe, 8 devices", fills_and_drains(brim::schemes::gpipe{}, {8, 32}, {.forward = 5, .backward = 11}))
 BOTH("GPipe, one microbatch", fills_and_drains(brim::schemes::gpipe{}, {16, 1}, one_and_two))
 BOTH("interleaved, 2 chunks", fills_and_drains(brim::schemes::interleaved_one_f_one_b{}, {4, 8, 2}, one_and_two))
-BOTH("interleaved, 4 chunks", fills_and_drains(brim::schemes::interleaved_one_f_one_b{}, {4, 8, 4}, {.forward = 3, .backward = 5}))
+BOTH("interleaved, 4 chunks",
+     fills_and_drains(brim::schemes::interleaved_one_f_one_b{}, {4, 8, 4}, {.forward = 3, .backward = 5}))
 BOTH("breadth-first, 2 chunks", fills_and_drains(brim::schemes::looped_bfs{}, {4, 8, 2}, one_and_two))
-BOTH("breadth-first, 3 chunks, 5 devices, 7 microbatches", fills_and_drains(brim::schemes::looped_bfs{}, {5, 7, 3}, one_and_two))
+BOTH("breadth-first, 3 chunks, 5 devices, 7 microbatches",
+     fills_and_drains(brim::schemes::looped_bfs{}, {5, 7, 3}, one_and_two))
 BOTH("Chimera, one unit", chimera_one_unit(4, one_and_two) && chimera_one_unit(8, {.forward = 10, .backward = 17}))
 BOTH("Chimera, 4 units", chimera_many_units(4, 4, one_and_two))
 BOTH("Chimera, 8 devices, 3 units", chimera_many_units(8, 3, {.forward = 10, .backward = 17}))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "archetypes.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/model/profile.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
-#include <doctest/doctest.h>
 
 #include <concepts>
 #include <type_traits>
@@ -32,7 +32,8 @@ static_assert(brim::cost_model<preparable_cost_archetype> && brim::preparable_co
 static_assert(brim::memory_model<memory_archetype>);
 static_assert(!std::copyable<scheme_archetype> && !std::default_initializable<cost_archetype>);
 
-static_assert(brim::cost_model<brim::uniform_cost> && brim::cost_model<brim::stage_costs> && brim::cost_model<brim::placed_costs>);
+static_assert(brim::cost_model<brim::uniform_cost> && brim::cost_model<brim::stage_costs> &&
+              brim::cost_model<brim::placed_costs>);
 static_assert(brim::cost_model<brim::profile> && brim::preparable_cost_model<brim::profile>);
 static_assert(brim::memory_model<brim::uniform_memory> && brim::memory_model<brim::profile>);
 static_assert(brim::has_own_placement<brim::schemes::chimera> && !brim::has_own_placement<brim::schemes::gpipe>);
@@ -75,7 +76,8 @@ struct text_cost {
 };
 static_assert(!brim::cost_model<no_transfer> && brim::has_duration<no_transfer>);
 static_assert(!brim::cost_model<no_duration> && brim::has_transfer<no_duration>);
-static_assert(!brim::cost_model<mutable_cost> && !brim::cost_model<text_cost> && !brim::cost_model<brim::uniform_memory>);
+static_assert(!brim::cost_model<mutable_cost> && !brim::cost_model<text_cost> &&
+              !brim::cost_model<brim::uniform_memory>);
 
 struct no_resident {
   brim::bytes at_start(const action&, device_index) const;
@@ -85,7 +87,8 @@ struct no_end {
   brim::bytes at_start(const action&, device_index) const;
   brim::bytes resident(brim::route_index, stage_index) const;
 };
-static_assert(!brim::memory_model<no_resident> && !brim::memory_model<no_end> && !brim::memory_model<brim::uniform_cost>);
+static_assert(!brim::memory_model<no_resident> && !brim::memory_model<no_end> &&
+              !brim::memory_model<brim::uniform_cost>);
 
 // Indices do not mix.
 static_assert(!std::convertible_to<int, device_index> && std::constructible_from<device_index, int>);
@@ -96,7 +99,8 @@ static_assert(!std::convertible_to<device_index, int>);
 // Sizes that documentation and speed rely on.
 static_assert(sizeof(action) == 16 && sizeof(brim::interval) == 16, "32 bytes an action");
 static_assert(std::is_trivially_copyable_v<action> && std::is_trivially_copyable_v<brim::interval>);
-static_assert(std::is_aggregate_v<pipeline_shape> && std::is_aggregate_v<brim::timeline> && std::is_aggregate_v<brim::order>);
+static_assert(std::is_aggregate_v<pipeline_shape> && std::is_aggregate_v<brim::timeline> &&
+              std::is_aggregate_v<brim::order>);
 static_assert(std::regular<brim::timeline> && std::regular<brim::placement>);
 
 constexpr bool run_everything() {
@@ -109,7 +113,8 @@ constexpr bool run_everything() {
 
   const brim::timeline t = brim::simulate(scheme, shape, costs);
   // forwards 0-3 | arrive 4..6, 4-7 | backwards 7-13 | arrive 12, 14, 16: 12-18
-  if (brim::makespan(t) != 18 || brim::period(t) != 18 || brim::longest_span(t) != 18 || brim::busy(t) != 18) return false;
+  if (brim::makespan(t) != 18 || brim::period(t) != 18 || brim::longest_span(t) != 18 || brim::busy(t) != 18)
+    return false;
   if (brim::makespan_bound(t, costs).length != 3 * 3 + 1 + 3 + 2 + 3) return false;
   if (brim::peak_memory(t, memory) != std::vector<brim::bytes>{103, 103}) return false;
   if (brim::simulate(full, shape, costs).times != t.times) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
 #include <brim/schedule/static_plan.hpp>
 #include <brim/scheme/scheme.hpp>
-#include <doctest/doctest.h>
 
 #include <algorithm>
 
@@ -51,22 +51,27 @@ TEST_CASE("a constant plan is the run-time plan") {
 }
 
 TEST_CASE("the example of the documentation") {
-  constexpr auto fixed = brim::static_plan<brim::schemes::one_f_one_b{}, pipeline_shape{.devices = 4, .microbatches = 16}>(
-      brim::uniform_cost{.forward = 1, .backward = 2});
+  constexpr auto fixed =
+      brim::static_plan<brim::schemes::one_f_one_b{}, pipeline_shape{.devices = 4, .microbatches = 16}>(
+          brim::uniform_cost{.forward = 1, .backward = 2});
   static_assert(fixed.makespan() == 3 * (16 + 4 - 1));
   static_assert(fixed.bubble_ratio() > 0.157 && fixed.bubble_ratio() < 0.158);  // 3 / 19
   CHECK(fixed.times.size() == 2 * 4 * 16);
 }
 
 TEST_CASE("8 devices x 64 microbatches") {
-  constexpr auto fixed = brim::static_plan<brim::schemes::one_f_one_b{}, pipeline_shape{.devices = 8, .microbatches = 64}>(
-      brim::uniform_cost{});
+  constexpr auto fixed =
+      brim::static_plan<brim::schemes::one_f_one_b{}, pipeline_shape{.devices = 8, .microbatches = 64}>(
+          brim::uniform_cost{});
   static_assert(fixed.makespan() == 3 * (64 + 8 - 1));
   CHECK(same(fixed, brim::simulate(brim::schemes::one_f_one_b{}, {8, 64}, brim::uniform_cost{})));
 }
 
 TEST_CASE("uneven stages") {
-  constexpr auto costs = [] { return brim::stage_costs{.stages = {{.forward = 1, .backward = 3}, {.forward = 4, .backward = 2}}, .transfers = {7}}; };
+  constexpr auto costs = [] {
+    return brim::stage_costs{.stages = {{.forward = 1, .backward = 3}, {.forward = 4, .backward = 2}},
+                             .transfers = {7}};
+  };
   constexpr auto fixed = brim::static_plan<brim::schemes::gpipe{}, pipeline_shape{2, 2}>(costs());
   // forwards 0-1, 1-2 | arrive 8, 9: 8-12, 12-16 | backwards 16-18, 18-20 | arrive 25, 27: 25-28, 28-31
   static_assert(fixed.makespan() == 31);

@@ -35,15 +35,18 @@ inline std::vector<std::string> stale_quotes(const std::string& page, const std:
     if (line.rfind(mark, 0) != 0) continue;
     const std::string source = line.substr(mark.size(), line.find(" -->") - mark.size());
     const std::size_t hash = source.find('#');
-    const std::string wanted = region_of(read(source.substr(0, hash)), hash == std::string::npos ? "" : source.substr(hash + 1));
+    const std::string wanted =
+        region_of(read(source.substr(0, hash)), hash == std::string::npos ? "" : source.substr(hash + 1));
     std::string quoted;
     if (!std::getline(lines, line) || line.rfind("```", 0) != 0) {
       faults.push_back(page + ": no fenced block after the mark for " + source);
       continue;
     }
     while (std::getline(lines, line) && line != "```") quoted += line + "\n";
-    if (wanted.empty()) faults.push_back(page + ": " + source + " does not exist or is empty");
-    else if (quoted != wanted) faults.push_back(page + ": the block from " + source + " is not what the file says; copy it again");
+    if (wanted.empty())
+      faults.push_back(page + ": " + source + " does not exist or is empty");
+    else if (quoted != wanted)
+      faults.push_back(page + ": the block from " + source + " is not what the file says; copy it again");
   }
   return faults;
 }

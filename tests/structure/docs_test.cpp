@@ -38,9 +38,9 @@ TEST_CASE("quotes in the documentation are what the files say") {
 
 TEST_CASE("links between pages lead somewhere") {
   for (const fs::path& page : pages())
-    for (const std::string& fault : structure::broken_links(page.string(), text_of(page), [&](const std::string& target) {
-           return fs::exists(page.parent_path() / target);
-         }))
+    for (const std::string& fault :
+         structure::broken_links(page.string(), text_of(page),
+                                 [&](const std::string& target) { return fs::exists(page.parent_path() / target); }))
       FAIL_CHECK(fault);
 }
 

@@ -36,7 +36,9 @@ struct scheme_archetype : archetype_base {
 /// `pipeline_scheme` with the two optional members.
 struct full_scheme_archetype : scheme_archetype {
   using scheme_archetype::scheme_archetype;
-  [[nodiscard]] constexpr std::string_view refusal(const brim::pipeline_shape& shape) const { return shape.chunks == 1 ? "" : "no chunks"; }
+  [[nodiscard]] constexpr std::string_view refusal(const brim::pipeline_shape& shape) const {
+    return shape.chunks == 1 ? "" : "no chunks";
+  }
   [[nodiscard]] constexpr only_converts<brim::placement> placement(const brim::pipeline_shape& shape) const {
     return {brim::one_stage_a_device(shape)};
   }
@@ -72,7 +74,9 @@ struct memory_archetype : archetype_base {
   [[nodiscard]] constexpr only_converts<brim::bytes> at_end(const brim::action& a, brim::device_index) const {
     return {a.kind == brim::action_kind::backward ? -1 : 0};
   }
-  [[nodiscard]] constexpr only_converts<brim::bytes> resident(brim::route_index, brim::stage_index) const { return {100}; }
+  [[nodiscard]] constexpr only_converts<brim::bytes> resident(brim::route_index, brim::stage_index) const {
+    return {100};
+  }
 };
 
 }  // namespace test_support

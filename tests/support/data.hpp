@@ -39,7 +39,8 @@ inline std::vector<record> read_csv(const std::string& name) {
       columns = cells;
       continue;
     }
-    if (cells.size() != columns.size()) brim::raise(brim::error_code::bad_file, name + ": wrong number of cells: " + line);
+    if (cells.size() != columns.size())
+      brim::raise(brim::error_code::bad_file, name + ": wrong number of cells: " + line);
     record row;
     for (std::size_t c = 0; c < cells.size(); ++c) row[columns[c]] = cells[c];
     rows.push_back(std::move(row));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <brim/core/error.hpp>
 #include <doctest/doctest.h>
+#include <brim/core/error.hpp>
 
 #include <string>
 #include <string_view>

@@ -22,8 +22,12 @@ namespace test_support {
 /// future in sight.
 class fill_judge {
  public:
-  fill_judge(const brim::filled& table, const brim::timeline& pipeline, const brim::kfac_work& source, brim::ticks margin_permille)
-      : table_(table), pipeline_(pipeline), source_(source), margin_permille_(margin_permille) {}
+  fill_judge(const brim::filled& table, const brim::timeline& pipeline, const brim::kfac_work& source,
+             brim::ticks margin_permille)
+      : table_(table),
+        pipeline_(pipeline),
+        source_(source),
+        margin_permille_(margin_permille) {}
 
   /// What is wrong, one sentence each; empty where nothing is.
   std::vector<std::string> judge() {
@@ -72,9 +76,10 @@ class fill_judge {
     std::int32_t lane, index, count;
   };
   struct refresh_cycle {  ///< all entries of one layer with one statistics step
-    std::map<std::tuple<brim::side, std::int32_t, std::int32_t>, std::vector<piece>> statistics;  ///< side, replica, microbatch
-    std::map<std::tuple<brim::side, std::int32_t>, std::vector<piece>> refreshes;                 ///< side, lane
-    std::map<std::tuple<brim::side, std::int32_t>, std::vector<piece>> sums;                      ///< side, lane
+    std::map<std::tuple<brim::side, std::int32_t, std::int32_t>, std::vector<piece>>
+        statistics;                                                                ///< side, replica, microbatch
+    std::map<std::tuple<brim::side, std::int32_t>, std::vector<piece>> refreshes;  ///< side, lane
+    std::map<std::tuple<brim::side, std::int32_t>, std::vector<piece>> sums;       ///< side, lane
     std::size_t entries = 0;
     ticks last_end = 0;
   };
@@ -93,11 +98,18 @@ class fill_judge {
   [[nodiscard]] std::int32_t lanes() const { return source_.replicas * devices(); }
   [[nodiscard]] std::int32_t cycle() const { return table_.cycle_length; }
   [[nodiscard]] ticks step() const { return table_.step_length; }
-  [[nodiscard]] std::int32_t lane_of(const brim::placed_work& w) const { return w.replica * devices() + w.device.value; }
-  [[nodiscard]] const std::vector<brim::layer_profile>& layers(std::int32_t s) const { return source_.profile.stage(brim::stage_index(s)).layers; }
-  [[nodiscard]] ticks on_lane(ticks time, std::int32_t lane) const { return source_.profile.on_device(time, brim::device_index(lane % devices())); }
+  [[nodiscard]] std::int32_t lane_of(const brim::placed_work& w) const {
+    return w.replica * devices() + w.device.value;
+  }
+  [[nodiscard]] const std::vector<brim::layer_profile>& layers(std::int32_t s) const {
+    return source_.profile.stage(brim::stage_index(s)).layers;
+  }
+  [[nodiscard]] ticks on_lane(ticks time, std::int32_t lane) const {
+    return source_.profile.on_device(time, brim::device_index(lane % devices()));
+  }
   [[nodiscard]] std::int32_t lane_of(std::int32_t replica, std::int32_t route, std::int32_t s) const {
-    return replica * devices() + pipeline_.program.where.device_of(brim::route_index(route), brim::stage_index(s)).value;
+    return replica * devices() +
+           pipeline_.program.where.device_of(brim::route_index(route), brim::stage_index(s)).value;
   }
   [[nodiscard]] std::vector<std::int32_t> holders(std::int32_t s) const {
     std::vector<std::int32_t> out;
@@ -105,10 +117,16 @@ class fill_judge {
       for (std::int32_t r = 0; r < routes(); ++r) out.push_back(lane_of(replica, r, s));
     return out;
   }
-  static bool is_sync(kind k) { return k == kind::sync_statistic || k == kind::sync_refresh || k == kind::sync_gradient; }
+  static bool is_sync(kind k) {
+    return k == kind::sync_statistic || k == kind::sync_refresh || k == kind::sync_gradient;
+  }
 
-  [[nodiscard]] static ticks statistic_time(const brim::layer_profile& l, brim::side which) { return which == brim::side::a ? l.statistic_a : l.statistic_b; }
-  [[nodiscard]] static ticks refresh_time(const brim::layer_profile& l, brim::side which) { return which == brim::side::a ? l.refresh_a : l.refresh_b; }
+  [[nodiscard]] static ticks statistic_time(const brim::layer_profile& l, brim::side which) {
+    return which == brim::side::a ? l.statistic_a : l.statistic_b;
+  }
+  [[nodiscard]] static ticks refresh_time(const brim::layer_profile& l, brim::side which) {
+    return which == brim::side::a ? l.refresh_a : l.refresh_b;
+  }
   [[nodiscard]] bool pi() const { return source_.damping == brim::damping_split::pi; }
   /// Whether a refresh needs the statistic of this side, or the profile gives it a time.
   [[nodiscard]] bool takes_statistic(const brim::layer_profile& l, brim::side which) const {
@@ -139,34 +157,45 @@ class fill_judge {
     for (const brim::placed_work& t : table_.tail) {
       const std::int32_t lane = lane_of(t);
       const std::int32_t s = t.what.stage.value;
-      if (!expect(lane >= 0 && lane < lanes() && s >= 0 && s < stages() && t.step == 0, "a tail entry is nowhere")) return;
+      if (!expect(lane >= 0 && lane < lanes() && s >= 0 && s < stages() && t.step == 0, "a tail entry is nowhere"))
+        return;
       ticks& sum = tail_[static_cast<std::size_t>(lane)];
-      expect(t.time.start == makespan_ + sum, "the tail of lane ", lane, " has a hole or starts before the pipeline ends");
+      expect(t.time.start == makespan_ + sum, "the tail of lane ", lane,
+             " has a hole or starts before the pipeline ends");
       sum += t.time.length();
       if (t.what.kind == kind::precondition) {
         if (!expect(t.what.layer.at() < layers(s).size(), "precondition of no layer")) return;
         precondition_[static_cast<std::size_t>(lane)] += t.time.length();
-        expect(preconditions[{s, t.what.layer.value}].insert(lane).second, "a layer is preconditioned twice on lane ", lane);
-        expect(t.time.length() == on_lane(layers(s)[t.what.layer.at()].precondition, lane), "precondition has the wrong length");
+        expect(preconditions[{s, t.what.layer.value}].insert(lane).second, "a layer is preconditioned twice on lane ",
+               lane);
+        expect(t.time.length() == on_lane(layers(s)[t.what.layer.at()].precondition, lane),
+               "precondition has the wrong length");
       } else if (t.what.kind == kind::optimizer_step) {
         ++updates[{lane, s}];
-        expect(t.time.length() == on_lane(source_.profile.stage(t.what.stage).cost.optimizer_step, lane), "an update has the wrong length");
+        expect(t.time.length() == on_lane(source_.profile.stage(t.what.stage).cost.optimizer_step, lane),
+               "an update has the wrong length");
       } else {
-        expect(t.what.kind == kind::sync_gradient && t.time.length() == 0, "the tail holds ", brim::name_of(t.what.kind));
+        expect(t.what.kind == kind::sync_gradient && t.time.length() == 0, "the tail holds ",
+               brim::name_of(t.what.kind));
         if (t.what.layer.value < 0) ++sums[{lane, s}];
       }
     }
     for (const ticks t : tail_) longest_tail_ = std::max(longest_tail_, t);
-    expect(step() == makespan_ + longest_tail_, "a step is ", step(), ", pipeline and tail take ", makespan_ + longest_tail_);
+    expect(step() == makespan_ + longest_tail_, "a step is ", step(), ", pipeline and tail take ",
+           makespan_ + longest_tail_);
     for (std::int32_t s = 0; s < stages(); ++s) {
       const std::vector<std::int32_t> held_by = holders(s);
       for (const std::int32_t lane : held_by) {
-        expect((updates[{lane, s}] == 1) == (on_lane(source_.profile.stage(brim::stage_index(s)).cost.optimizer_step, lane) > 0), "updates of stage ", s, " on lane ", lane, " are wrong");
-        expect(sums[{lane, s}] == (held_by.size() > 1 ? 1 : 0), "gradient sums of stage ", s, " on lane ", lane, " are wrong");
+        expect((updates[{lane, s}] == 1) ==
+                   (on_lane(source_.profile.stage(brim::stage_index(s)).cost.optimizer_step, lane) > 0),
+               "updates of stage ", s, " on lane ", lane, " are wrong");
+        expect(sums[{lane, s}] == (held_by.size() > 1 ? 1 : 0), "gradient sums of stage ", s, " on lane ", lane,
+               " are wrong");
       }
       for (std::size_t l = 0; l < layers(s).size(); ++l) {
         if (layers(s)[l].precondition == 0) continue;
-        expect_owners(s, static_cast<std::int32_t>(l), preconditions[{s, static_cast<std::int32_t>(l)}], "precondition");
+        expect_owners(s, static_cast<std::int32_t>(l), preconditions[{s, static_cast<std::int32_t>(l)}],
+                      "precondition");
       }
     }
   }
@@ -175,9 +204,13 @@ class fill_judge {
   void expect_owners(std::int32_t s, std::int32_t l, const std::set<std::int32_t>& owners, std::string_view what) {
     const std::vector<std::int32_t> held_by = holders(s);
     for (const std::int32_t lane : owners)
-      expect(std::find(held_by.begin(), held_by.end(), lane) != held_by.end(), what, " of stage ", s, " on lane ", lane, ", which does not hold it");
-    const std::size_t wanted = source_.sharing == brim::refresh_sharing::divided ? 1 : std::set<std::int32_t>(held_by.begin(), held_by.end()).size();
-    expect(owners.size() == wanted, what, " of stage ", s, " layer ", l, " has ", owners.size(), " owners instead of ", wanted);
+      expect(std::find(held_by.begin(), held_by.end(), lane) != held_by.end(), what, " of stage ", s, " on lane ", lane,
+             ", which does not hold it");
+    const std::size_t wanted = source_.sharing == brim::refresh_sharing::divided
+                                   ? 1
+                                   : std::set<std::int32_t>(held_by.begin(), held_by.end()).size();
+    expect(owners.size() == wanted, what, " of stage ", s, " layer ", l, " has ", owners.size(), " owners instead of ",
+           wanted);
     const auto [known, fresh] = owners_.try_emplace({s, l}, owners);
     expect(known->second == owners, "stage ", s, " layer ", l, " changes its owner");
   }
@@ -186,17 +219,22 @@ class fill_judge {
     expect(cycle() >= 1, "an empty cycle");
     for (std::size_t i = 0; i < table_.work.size(); ++i) {
       const brim::placed_work& w = table_.work[i];
-      const bool placed = w.replica >= 0 && w.replica < source_.replicas && w.device.value >= 0 && w.device.value < devices() && w.step >= 0 && w.step < cycle();
+      const bool placed = w.replica >= 0 && w.replica < source_.replicas && w.device.value >= 0 &&
+                          w.device.value < devices() && w.step >= 0 && w.step < cycle();
       if (!expect(placed, "entry ", i, " has no place in the table")) continue;
       expect(w.origin_step <= w.step, "entry ", i, " runs before the step of its statistics");
       expect(w.time.start >= 0, "entry ", i, " starts before its step");
-      expect(w.what.kind == kind::statistic || w.what.kind == kind::refresh || w.what.kind == kind::sync_statistic, "entry ", i, " is no work of K-FAC");
+      expect(w.what.kind == kind::statistic || w.what.kind == kind::refresh || w.what.kind == kind::sync_statistic,
+             "entry ", i, " is no work of K-FAC");
       if (!is_sync(w.what.kind)) expect(w.time.length() > 0 && w.time.end <= step(), "entry ", i, " leaves its step");
-      const bool known = w.what.stage.value >= 0 && w.what.stage.value < stages() && w.what.layer.value >= 0 && w.what.layer.at() < layers(w.what.stage.value).size() && w.what.side != brim::side::none;
+      const bool known = w.what.stage.value >= 0 && w.what.stage.value < stages() && w.what.layer.value >= 0 &&
+                         w.what.layer.at() < layers(w.what.stage.value).size() && w.what.side != brim::side::none;
       if (!expect(known, "entry ", i, " is of no layer")) continue;
       if (i == 0) continue;
       const brim::placed_work& before = table_.work[i - 1];
-      expect(std::tuple(before.replica, before.device, before.step, before.time.start) <= std::tuple(w.replica, w.device, w.step, w.time.start), "entry ", i, " is out of order");
+      expect(std::tuple(before.replica, before.device, before.step, before.time.start) <=
+                 std::tuple(w.replica, w.device, w.step, w.time.start),
+             "entry ", i, " is out of order");
     }
   }
 
@@ -228,19 +266,25 @@ class fill_judge {
 
   /// A statistic runs where its microbatch was, which is on the microbatch's own route.
   void check_place(const brim::placed_work& w) {
-    if (!expect(w.what.microbatch.value >= 0 && w.what.microbatch.value < microbatches(), "a statistic of no microbatch")) return;
+    if (!expect(w.what.microbatch.value >= 0 && w.what.microbatch.value < microbatches(),
+                "a statistic of no microbatch"))
+      return;
     const cell& c = cells_[w.what.stage.at()][w.what.microbatch.at()];
     expect(w.what.route.value == c.route, "a statistic of microbatch ", w.what.microbatch.value, " on another route");
-    expect(lane_of(w) == lane_of(w.replica, c.route, w.what.stage.value), "a statistic of stage ", w.what.stage.value, " on lane ", lane_of(w), ", which does not have its data");
+    expect(lane_of(w) == lane_of(w.replica, c.route, w.what.stage.value), "a statistic of stage ", w.what.stage.value,
+           " on lane ", lane_of(w), ", which does not have its data");
   }
 
   void check_overlaps(std::int32_t cycles) {
     std::vector<std::vector<brim::interval>> busy(static_cast<std::size_t>(lanes()));
-    const auto add = [&](std::int32_t lane, ticks begin, brim::interval t) { busy[static_cast<std::size_t>(lane)].push_back({begin + t.start, begin + t.end}); };
+    const auto add = [&](std::int32_t lane, ticks begin, brim::interval t) {
+      busy[static_cast<std::size_t>(lane)].push_back({begin + t.start, begin + t.end});
+    };
     for (std::int32_t k = 0; k < cycles * cycle(); ++k) {
       const ticks begin = k * step();
       for (std::int32_t lane = 0; lane < lanes(); ++lane)
-        for (const brim::interval& t : pipeline_.view().times_of(brim::device_index(lane % devices()))) add(lane, begin, t);
+        for (const brim::interval& t : pipeline_.view().times_of(brim::device_index(lane % devices())))
+          add(lane, begin, t);
       for (const brim::placed_work& t : table_.tail)
         if (!is_sync(t.what.kind)) add(lane_of(t), begin, t.time);
     }
@@ -248,9 +292,12 @@ class fill_judge {
       for (const brim::placed_work& w : table_.work)
         if (!is_sync(w.what.kind)) add(lane_of(w), static_cast<ticks>(c * cycle() + w.step) * step(), w.time);
     for (std::size_t lane = 0; lane < busy.size(); ++lane) {
-      std::sort(busy[lane].begin(), busy[lane].end(), [](const auto& x, const auto& y) { return std::pair(x.start, x.end) < std::pair(y.start, y.end); });
+      std::sort(busy[lane].begin(), busy[lane].end(),
+                [](const auto& x, const auto& y) { return std::pair(x.start, x.end) < std::pair(y.start, y.end); });
       for (std::size_t i = 1; i < busy[lane].size(); ++i)
-        if (!expect(busy[lane][i - 1].end <= busy[lane][i].start, "lane ", lane, " does two things at ", busy[lane][i].start)) break;
+        if (!expect(busy[lane][i - 1].end <= busy[lane][i].start, "lane ", lane, " does two things at ",
+                    busy[lane][i].start))
+          break;
     }
   }
 
@@ -259,7 +306,8 @@ class fill_judge {
     std::vector<std::vector<ticks>> borders(static_cast<std::size_t>(lanes()));
     for (std::int32_t lane = 0; lane < lanes(); ++lane) {
       std::vector<ticks>& own = borders[static_cast<std::size_t>(lane)];
-      for (const brim::interval& t : pipeline_.view().times_of(brim::device_index(lane % devices()))) own.push_back(t.start);
+      for (const brim::interval& t : pipeline_.view().times_of(brim::device_index(lane % devices())))
+        own.push_back(t.start);
       if (tail_[static_cast<std::size_t>(lane)] > 0) own.push_back(makespan_);
       own.push_back(step());
       std::sort(own.begin(), own.end());
@@ -270,7 +318,8 @@ class fill_judge {
       const auto border = std::lower_bound(own.begin(), own.end(), w.time.end);
       const ticks length = w.time.length();
       if (!expect(border != own.end(), "a piece leaves its step")) continue;
-      expect(w.time.end + length * margin_permille_ / 1000 <= *border, "a piece of ", length, " on lane ", lane_of(w), " at ", w.time.start, " has no margin");
+      expect(w.time.end + length * margin_permille_ / 1000 <= *border, "a piece of ", length, " on lane ", lane_of(w),
+             " at ", w.time.start, " has no margin");
     }
   }
 
@@ -281,7 +330,8 @@ class fill_judge {
     const ticks length = (std::max<ticks>(whole, 1) + count - 1) / count;
     for (std::int32_t i = 0; i < count; ++i) {
       const piece& p = pieces[static_cast<std::size_t>(i)];
-      expect(p.count == count && p.index == i, what, ": piece ", i, " of ", count, " is called ", p.index, " of ", p.count);
+      expect(p.count == count && p.index == i, what, ": piece ", i, " of ", count, " is called ", p.index, " of ",
+             p.count);
       expect(p.end - p.start == length, what, ": a piece takes ", p.end - p.start, " instead of ", length);
     }
     return pieces.back().end;
@@ -325,19 +375,23 @@ class fill_judge {
       for (std::int32_t replica = 0; replica < source_.replicas; ++replica)
         for (std::int32_t m = 0; m < microbatches(); ++m) {
           const auto at = all.statistics.find({which, replica, m});
-          if (!expect(at != all.statistics.end(), name, ": no statistic ", brim::name_of(which), " of microbatch ", m, " of replica ", replica)) continue;
+          if (!expect(at != all.statistics.end(), name, ": no statistic ", brim::name_of(which), " of microbatch ", m,
+                      " of replica ", replica))
+            continue;
           const cell& c = cells_[static_cast<std::size_t>(s)][static_cast<std::size_t>(m)];
           const std::int32_t lane = lane_of(replica, c.route, s);
           const ticks end = check_pieces(at->second, on_lane(statistic_time(layer, which), lane), name + ": statistic");
           const ticks exists = static_cast<ticks>(origin) * step() + (which == brim::side::a ? c.input : c.error);
-          expect(at->second.front().start >= exists, name, ": statistic ", brim::name_of(which), " of microbatch ", m, " starts ", exists - at->second.front().start, " before its data exist");
+          expect(at->second.front().start >= exists, name, ": statistic ", brim::name_of(which), " of microbatch ", m,
+                 " starts ", exists - at->second.front().start, " before its data exist");
           done[which] = std::max(done[which], end);
           at_work[which].insert(lane);
           all_lanes.insert(lane);
         }
     }
     const std::size_t wanted_items = at_work.size() * static_cast<std::size_t>(source_.replicas * microbatches());
-    expect(all.statistics.size() == wanted_items, name, ": has ", all.statistics.size(), " statistics instead of ", wanted_items);
+    expect(all.statistics.size() == wanted_items, name, ": has ", all.statistics.size(), " statistics instead of ",
+           wanted_items);
     for (const brim::side which : {brim::side::a, brim::side::b}) {
       std::set<std::int32_t> owners;
       for (auto& [key, pieces] : all.refreshes) {
@@ -347,7 +401,8 @@ class fill_judge {
         check_pieces(pieces, on_lane(refresh_time(layer, which), std::get<1>(key)), name + ": refresh");
         const ticks statistics = pi() ? std::max(done[brim::side::a], done[brim::side::b]) : done[which];
         const ticks from = statistics + (holders(s).size() > 1 ? source_.sync_statistic : 0);
-        expect(pieces.front().start >= from, name, ": refresh ", brim::name_of(which), " starts ", from - pieces.front().start, " before its statistics are there");
+        expect(pieces.front().start >= from, name, ": refresh ", brim::name_of(which), " starts ",
+               from - pieces.front().start, " before its statistics are there");
       }
       if (refresh_time(layer, which) > 0)
         expect_owners(s, l, owners, "refresh");
@@ -357,15 +412,17 @@ class fill_judge {
     if (sums_are_written_) check_sums(layer, name, all, all_lanes.size() > 1, done, at_work);
   }
 
-  void check_sums(const brim::layer_profile& layer, const std::string& name, refresh_cycle& all, bool shared, std::map<brim::side, ticks>& done,
-                  std::map<brim::side, std::set<std::int32_t>>& at_work) {
+  void check_sums(const brim::layer_profile& layer, const std::string& name, refresh_cycle& all, bool shared,
+                  std::map<brim::side, ticks>& done, std::map<brim::side, std::set<std::int32_t>>& at_work) {
     std::size_t wanted = 0;
     for (const auto& [which, lanes_of_side] : at_work) {
       if (!shared) continue;
       for (const std::int32_t lane : lanes_of_side) {
         ++wanted;
         const auto at = all.sums.find({which, lane});
-        if (!expect(at != all.sums.end() && at->second.size() == 1, name, ": lane ", lane, " does not take part in the sum once")) continue;
+        if (!expect(at != all.sums.end() && at->second.size() == 1, name, ": lane ", lane,
+                    " does not take part in the sum once"))
+          continue;
         expect(at->second.front().start == done[which], name, ": the sum does not start when the statistics are done");
         const ticks delay = layer.refresh_a + layer.refresh_b > 0 ? source_.sync_statistic : 0;
         expect(at->second.front().end - at->second.front().start == delay, name, ": the sum has the wrong length");
@@ -375,7 +432,8 @@ class fill_judge {
   }
 
   void expect_near(double ours, double theirs, std::string_view what, std::size_t lane) {
-    expect(std::abs(ours - theirs) <= 1e-9 * std::max(1.0, std::abs(ours)), what, " of lane ", lane, " is ", std::to_string(ours), ", reported ", std::to_string(theirs));
+    expect(std::abs(ours - theirs) <= 1e-9 * std::max(1.0, std::abs(ours)), what, " of lane ", lane, " is ",
+           std::to_string(ours), ", reported ", std::to_string(theirs));
   }
 
   /// Every number of the report once more.
@@ -387,19 +445,25 @@ class fill_judge {
       if (!is_sync(w.what.kind)) placed[static_cast<std::size_t>(lane_of(w))] += w.time.length();
     const std::vector<ticks> once = work_of_one_refresh();
     ticks plain_tail = 0;
-    for (std::size_t lane = 0; lane < count; ++lane) plain_tail = std::max(plain_tail, tail_[lane] - precondition_[lane]);
+    for (std::size_t lane = 0; lane < count; ++lane)
+      plain_tail = std::max(plain_tail, tail_[lane] - precondition_[lane]);
     const auto plain = static_cast<double>(makespan_ + plain_tail);
     const auto length = static_cast<double>(step());
     brim::fill_report mean;
     for (std::size_t lane = 0; lane < count; ++lane) {
       const brim::device_report& said = table_.report.devices[lane];
       ticks busy = 0;
-      for (const brim::interval& t : pipeline_.view().times_of(brim::device_index(static_cast<std::int32_t>(lane) % devices()))) busy += t.length();
+      for (const brim::interval& t :
+           pipeline_.view().times_of(brim::device_index(static_cast<std::int32_t>(lane) % devices())))
+        busy += t.length();
       const auto idle = static_cast<double>(step() - busy - tail_[lane]);
       const auto work = static_cast<double>(once[lane]);
       const bool filled = once[lane] > 0;
       const double before = plain == 0 ? 0 : static_cast<double>(busy + tail_[lane] - precondition_[lane]) / plain;
-      const double used = length == 0 ? 0 : (static_cast<double>(busy + tail_[lane]) + static_cast<double>(placed[lane]) / cycle()) / length;
+      const double used =
+          length == 0
+              ? 0
+              : (static_cast<double>(busy + tail_[lane]) + static_cast<double>(placed[lane]) / cycle()) / length;
       const double bound = length == 0 ? 0 : (static_cast<double>(busy + tail_[lane]) + std::min(idle, work)) / length;
       expect_near(before, said.utilization_before, "utilization before", lane);
       expect_near(used, said.utilization, "utilization", lane);
@@ -483,7 +547,9 @@ class fill_judge {
         for (const auto& [item, pieces] : all.statistics) {
           if (pieces.front().lane != lane) continue;
           const brim::bytes amount = std::get<0>(item) == brim::side::a ? layer.saved_inputs : layer.saved_errors;
-          const ticks from = origin * step() + cells_[static_cast<std::size_t>(key.first)][static_cast<std::size_t>(std::get<2>(item))].freed;
+          const ticks from =
+              origin * step() +
+              cells_[static_cast<std::size_t>(key.first)][static_cast<std::size_t>(std::get<2>(item))].freed;
           ticks end = 0;
           for (const piece& p : pieces) end = std::max(end, p.end);
           if (amount == 0 || end <= from) continue;
@@ -515,15 +581,17 @@ class fill_judge {
   std::vector<ticks> tail_;
   std::vector<ticks> precondition_;
   std::map<layer_key, std::set<std::int32_t>> owners_;
-  std::map<layer_key, std::map<std::int32_t, refresh_cycle>> layers_;  ///< by layer, then by statistics step from the first cycle
-  std::int32_t middle_ = 0;                                            ///< first step of the cycle that is looked at
-  std::int32_t end_ = 0;                                               ///< and the step after it
+  std::map<layer_key, std::map<std::int32_t, refresh_cycle>>
+      layers_;               ///< by layer, then by statistics step from the first cycle
+  std::int32_t middle_ = 0;  ///< first step of the cycle that is looked at
+  std::int32_t end_ = 0;     ///< and the step after it
   bool sums_are_written_ = true;
   std::size_t seen_ = 0;
 };
 
 /// What is wrong with `table`, one sentence each.
-inline std::vector<std::string> complaints_about(const brim::filled& table, const brim::timeline& pipeline, const brim::kfac_work& source, brim::ticks margin_permille = 50) {
+inline std::vector<std::string> complaints_about(const brim::filled& table, const brim::timeline& pipeline,
+                                                 const brim::kfac_work& source, brim::ticks margin_permille = 50) {
   return fill_judge(table, pipeline, source, margin_permille).judge();
 }
 

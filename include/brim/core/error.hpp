@@ -15,17 +15,17 @@ namespace brim {
 
 /// What kind of thing went wrong. Each is a *stable* name that programs may switch on; the sentence is for people.
 enum class error_code : std::uint8_t {
-  bad_shape,         ///< the shape itself makes no sense (zero devices, too many actions)
-  refused_shape,     ///< the scheme does not exist for this shape; the message names the rule
-  bad_profile,       ///< the profile does not fit the request or holds an impossible value
-  bad_order,         ///< an order that is not a schedule: an action twice, missing, or on the wrong device
-  deadlock,          ///< an order (or a plan under its transport) that can never finish
-  over_memory,       ///< a device's memory limit is not respected
-  item_too_long,     ///< a piece of optional work fits no bubble and may not be cut
-  no_fill,           ///< optional work cannot be placed for another reason
-  bad_plan,          ///< `verify` found a fault in a plan
-  bad_file,          ///< unreadable input: the message gives the field path, the value and what was expected
-  io_failure,        ///< the operating system refused to read or write
+  bad_shape,      ///< the shape itself makes no sense (zero devices, too many actions)
+  refused_shape,  ///< the scheme does not exist for this shape; the message names the rule
+  bad_profile,    ///< the profile does not fit the request or holds an impossible value
+  bad_order,      ///< an order that is not a schedule: an action twice, missing, or on the wrong device
+  deadlock,       ///< an order (or a plan under its transport) that can never finish
+  over_memory,    ///< a device's memory limit is not respected
+  item_too_long,  ///< a piece of optional work fits no bubble and may not be cut
+  no_fill,        ///< optional work cannot be placed for another reason
+  bad_plan,       ///< `verify` found a fault in a plan
+  bad_file,       ///< unreadable input: the message gives the field path, the value and what was expected
+  io_failure,     ///< the operating system refused to read or write
 };
 
 /// The code as text, e.g. `"refused_shape"`.
@@ -61,7 +61,9 @@ struct error_site {
 class error : public std::runtime_error {
  public:
   error(error_code code, const std::string& sentence, error_site site = {})
-      : std::runtime_error(sentence), code_(code), site_(site) {}
+      : std::runtime_error(sentence),
+        code_(code),
+        site_(site) {}
 
   [[nodiscard]] error_code code() const noexcept { return code_; }
   [[nodiscard]] const error_site& site() const noexcept { return site_; }

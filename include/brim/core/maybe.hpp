@@ -14,7 +14,9 @@ template <class T>
 class maybe {
  public:
   constexpr maybe() = default;
-  constexpr maybe(T value) : value_(std::move(value)), there_(true) {}  // NOLINT(google-explicit-constructor): as std::optional
+  constexpr maybe(T value)
+      : value_(std::move(value)),
+        there_(true) {}  // NOLINT(google-explicit-constructor): as std::optional
 
   [[nodiscard]] constexpr explicit operator bool() const { return there_; }
   [[nodiscard]] constexpr const T& operator*() const {

@@ -22,7 +22,8 @@ struct group_load {
     double worst = 0;
     for (std::size_t lane = 0; lane < capacity.size(); ++lane) {
       if (work[lane] == 0) continue;
-      worst = std::max(worst, capacity[lane] == 0 ? 1e9 : static_cast<double>(work[lane]) / static_cast<double>(capacity[lane]));
+      worst = std::max(
+          worst, capacity[lane] == 0 ? 1e9 : static_cast<double>(work[lane]) / static_cast<double>(capacity[lane]));
     }
     return worst;
   }
@@ -68,7 +69,8 @@ inline std::vector<std::int32_t> refresh_counts(const group_load& load, std::int
   if (base == steps) return counts;
   std::vector<double> left;
   for (std::size_t lane = 0; lane < load.capacity.size(); ++lane)
-    left.push_back(share * steps * static_cast<double>(load.capacity[lane]) - static_cast<double>(base) * static_cast<double>(load.work[lane]));
+    left.push_back(share * steps * static_cast<double>(load.capacity[lane]) -
+                   static_cast<double>(base) * static_cast<double>(load.work[lane]));
   std::vector<std::size_t> by_size(counts.size());
   for (std::size_t u = 0; u < by_size.size(); ++u) by_size[u] = u;
   const auto total = [&](std::size_t u) {
@@ -79,7 +81,8 @@ inline std::vector<std::int32_t> refresh_counts(const group_load& load, std::int
   std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) { return total(a) > total(b); });
   for (const std::size_t u : by_size) {
     bool fits = true;
-    for (std::size_t lane = 0; lane < left.size(); ++lane) fits = fits && static_cast<double>(load.unit_work[u][lane]) <= left[lane];
+    for (std::size_t lane = 0; lane < left.size(); ++lane)
+      fits = fits && static_cast<double>(load.unit_work[u][lane]) <= left[lane];
     if (!fits) continue;
     ++counts[u];
     for (std::size_t lane = 0; lane < left.size(); ++lane) left[lane] -= static_cast<double>(load.unit_work[u][lane]);
@@ -95,7 +98,8 @@ enum class stagger_rule : std::uint8_t {
 
 /// Spreads the refreshes evenly: those of one unit over the cycle, units between each other by `rule`, and the work of all
 /// units over the steps.
-inline admission_table stagger(const group_load& load, const std::vector<std::int32_t>& counts, std::int32_t steps, stagger_rule rule) {
+inline admission_table stagger(const group_load& load, const std::vector<std::int32_t>& counts, std::int32_t steps,
+                               stagger_rule rule) {
   struct start {
     std::int64_t when;  ///< in 2^-32 of the cycle
     std::int32_t unit;
@@ -109,7 +113,8 @@ inline admission_table stagger(const group_load& load, const std::vector<std::in
   std::vector<std::size_t> by_work(counts.size());
   for (std::size_t u = 0; u < by_work.size(); ++u) by_work[u] = u;
   const bool all = rule == stagger_rule::all_units;
-  if (!all) std::stable_sort(by_work.begin(), by_work.end(), [&](std::size_t a, std::size_t b) { return works[a] > works[b]; });
+  if (!all)
+    std::stable_sort(by_work.begin(), by_work.end(), [&](std::size_t a, std::size_t b) { return works[a] > works[b]; });
   std::vector<start> starts;
   for (std::size_t first = 0; first < by_work.size();) {
     std::size_t last = first;
@@ -119,7 +124,9 @@ inline admission_table stagger(const group_load& load, const std::vector<std::in
       const std::size_t u = by_work[i];
       constexpr std::int64_t fine = std::int64_t{1} << 32;
       for (std::int32_t j = 0; j < counts[u]; ++j)
-        starts.push_back({fine * (2 * j * equal + 2 * static_cast<std::int64_t>(i - first) + 1) / (2 * equal * counts[u]), static_cast<std::int32_t>(u), works[u]});
+        starts.push_back(
+            {fine * (2 * j * equal + 2 * static_cast<std::int64_t>(i - first) + 1) / (2 * equal * counts[u]),
+             static_cast<std::int32_t>(u), works[u]});
     }
     first = last;
   }
@@ -129,7 +136,10 @@ inline admission_table stagger(const group_load& load, const std::vector<std::in
   admission_table table(static_cast<std::size_t>(steps));
   ticks before = 0;
   for (const start& s : starts) {
-    auto at = total == 0 ? std::size_t{0} : static_cast<std::size_t>(static_cast<double>(before + s.work / 2) / static_cast<double>(total) * steps);
+    auto at =
+        total == 0
+            ? std::size_t{0}
+            : static_cast<std::size_t>(static_cast<double>(before + s.work / 2) / static_cast<double>(total) * steps);
     at = std::min(at, table.size() - 1);
     while (std::find(table[at].begin(), table[at].end(), s.unit) != table[at].end()) at = (at + 1) % table.size();
     table[at].push_back(s.unit);

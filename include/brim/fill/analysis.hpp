@@ -21,11 +21,13 @@ struct run_window {
 };
 
 /// Optional work that each lane of a group did in the window.
-inline std::vector<ticks> work_in_window(const work_set& work, const fill_group& group, std::span<const run_piece> pieces, run_window window) {
+inline std::vector<ticks> work_in_window(const work_set& work, const fill_group& group,
+                                         std::span<const run_piece> pieces, run_window window) {
   std::vector<ticks> sums(group.lanes.size(), 0);
   for (const run_piece& p : pieces) {
     if (p.step < window.first || p.step >= window.first + window.steps) continue;
-    const auto at = std::find(group.lanes.begin(), group.lanes.end(), work.batches[static_cast<std::size_t>(p.batch)].lane);
+    const auto at =
+        std::find(group.lanes.begin(), group.lanes.end(), work.batches[static_cast<std::size_t>(p.batch)].lane);
     sums[static_cast<std::size_t>(at - group.lanes.begin())] += p.time.length();
   }
   return sums;
@@ -38,7 +40,8 @@ struct freshness {
 };
 
 /// Follows every batch that finishes a refresh (that signals nothing) through the run. Complexity: linear in pieces + batches × steps.
-inline freshness freshness_of_lane(const work_set& work, const bubble_set& bubbles, std::int32_t lane, std::span<const run_piece> pieces, run_window window) {
+inline freshness freshness_of_lane(const work_set& work, const bubble_set& bubbles, std::int32_t lane,
+                                   std::span<const run_piece> pieces, run_window window) {
   struct result {
     ticks done;
     std::int32_t origin;
@@ -64,13 +67,15 @@ inline freshness freshness_of_lane(const work_set& work, const bubble_set& bubbl
       }
       if (step >= window.first) out.greatest_age = std::max(out.greatest_age, step - newest);
     }
-    out.interval = std::max(out.interval, inside == 0 ? static_cast<double>(window.steps) * 2 : static_cast<double>(window.steps) / inside);
+    out.interval = std::max(
+        out.interval, inside == 0 ? static_cast<double>(window.steps) * 2 : static_cast<double>(window.steps) / inside);
   }
   return out;
 }
 
 /// The greatest amount of data that a lane keeps, inside the window, only because its statistics have not run yet.
-inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::int32_t lane, std::span<const run_piece> pieces, run_window window) {
+inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::int32_t lane,
+                          std::span<const run_piece> pieces, run_window window) {
   struct change {
     ticks at;
     bytes amount;
@@ -80,9 +85,11 @@ inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::
   const ticks end = begin + window.steps * bubbles.step_length;
   for (const run_piece& p : pieces) {
     const work_batch& batch = work.batches[static_cast<std::size_t>(p.batch)];
-    if (batch.lane != lane || batch.kept == 0 || batch.release_count == 0 || (p.piece + 1) % batch.division != 0) continue;
+    if (batch.lane != lane || batch.kept == 0 || batch.release_count == 0 || (p.piece + 1) % batch.division != 0)
+      continue;
     if (window.repeats && (p.step < window.first || p.step >= window.first + window.steps)) continue;
-    const work_release& release = work.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)];
+    const work_release& release =
+        work.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)];
     ticks from = p.origin * bubbles.step_length + release.kept_from;
     ticks until = p.time.end;
     for (; from < end && from < until; from += end - begin, until += end - begin) {
@@ -93,7 +100,8 @@ inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::
       if (!window.repeats) break;
     }
   }
-  std::sort(changes.begin(), changes.end(), [](const change& a, const change& b) { return a.at < b.at || (a.at == b.at && a.amount < b.amount); });
+  std::sort(changes.begin(), changes.end(),
+            [](const change& a, const change& b) { return a.at < b.at || (a.at == b.at && a.amount < b.amount); });
   bytes now = 0;
   bytes peak = 0;
   for (const change& c : changes) {

@@ -48,12 +48,17 @@ class tail_clock {
   }
 
  public:
-  tail_clock(const std::vector<tail_work>& tail, ticks makespan, std::size_t lanes) : tail_(tail), at_(lanes, makespan), next_(lanes), times_(tail.size()) {
+  tail_clock(const std::vector<tail_work>& tail, ticks makespan, std::size_t lanes)
+      : tail_(tail),
+        at_(lanes, makespan),
+        next_(lanes),
+        times_(tail.size()) {
     rows_.resize(lanes);
     for (std::size_t i = 0; i < tail.size(); ++i) rows_[static_cast<std::size_t>(tail[i].lane)].push_back(i);
     for (std::size_t i = 0; i < tail.size(); ++i)
       if (is_collective(i)) collectives_.push_back(i);
-    std::sort(collectives_.begin(), collectives_.end(), [&](std::size_t a, std::size_t b) { return sort_key(key(a), a) < sort_key(key(b), b); });
+    std::sort(collectives_.begin(), collectives_.end(),
+              [&](std::size_t a, std::size_t b) { return sort_key(key(a), a) < sort_key(key(b), b); });
     arrived_.assign(collectives_.size(), 0);
   }
 
@@ -74,14 +79,16 @@ class tail_clock {
         ++done;
       }
     }
-    if (done != tail_.size()) raise(error_code::no_fill, "fill: the collectives of the source's tail do not meet in one order on all lanes");
+    if (done != tail_.size())
+      raise(error_code::no_fill, "fill: the collectives of the source's tail do not meet in one order on all lanes");
     return std::move(times_);
   }
 
  private:
   [[nodiscard]] bool is_collective(std::size_t i) const {
     const action_kind kind = tail_[i].what.kind;
-    return kind == action_kind::sync_gradient || kind == action_kind::sync_norm || kind == action_kind::sync_refresh || kind == action_kind::sync_statistic;
+    return kind == action_kind::sync_gradient || kind == action_kind::sync_norm || kind == action_kind::sync_refresh ||
+           kind == action_kind::sync_statistic;
   }
   void execute(std::size_t i, ticks start) {
     times_[i] = {start, start + tail_[i].duration};
@@ -92,7 +99,8 @@ class tail_clock {
 
   /// A lane has come to a collective. With the last one all of them run it and go on; gives how many did.
   std::size_t meet(std::size_t i, std::vector<std::size_t>& awake) {
-    const auto first = std::partition_point(collectives_.begin(), collectives_.end(), [&](std::size_t c) { return key(c) < key(i); });
+    const auto first =
+        std::partition_point(collectives_.begin(), collectives_.end(), [&](std::size_t c) { return key(c) < key(i); });
     const auto last = std::partition_point(first, collectives_.end(), [&](std::size_t c) { return key(c) == key(i); });
     if (++arrived_[static_cast<std::size_t>(first - collectives_.begin())] < last - first) return 0;
     ticks start = 0;
@@ -105,12 +113,12 @@ class tail_clock {
   }
 
   const std::vector<tail_work>& tail_;
-  std::vector<ticks> at_;                      ///< by lane
-  std::vector<std::size_t> next_;              ///< by lane: position in its row
-  std::vector<interval> times_;                ///< by entry
-  std::vector<std::vector<std::size_t>> rows_; ///< entries of each lane, in order
-  std::vector<std::size_t> collectives_;       ///< entries, those of one collective together
-  std::vector<std::ptrdiff_t> arrived_;        ///< at the first entry of each collective: lanes that have come to it
+  std::vector<ticks> at_;                       ///< by lane
+  std::vector<std::size_t> next_;               ///< by lane: position in its row
+  std::vector<interval> times_;                 ///< by entry
+  std::vector<std::vector<std::size_t>> rows_;  ///< entries of each lane, in order
+  std::vector<std::size_t> collectives_;        ///< entries, those of one collective together
+  std::vector<std::ptrdiff_t> arrived_;         ///< at the first entry of each collective: lanes that have come to it
 };
 
 }  // namespace detail

@@ -17,14 +17,18 @@ namespace brim::detail {
 /// Gives a run's pieces their public form.
 class placement_writer {
  public:
-  placement_writer(const work_set& work, const bubble_set& bubbles, std::int32_t devices) : work_(work), bubbles_(bubbles), devices_(devices) {}
+  placement_writer(const work_set& work, const bubble_set& bubbles, std::int32_t devices)
+      : work_(work),
+        bubbles_(bubbles),
+        devices_(devices) {}
 
   /// `first` is the step of the run that becomes step 0.
   [[nodiscard]] placed_work piece(const run_piece& p, std::int32_t first) const {
     const work_batch& batch = work_.batches[static_cast<std::size_t>(p.batch)];
     placed_work out = on_lane(batch.what, batch.lane, p.step, p.step - first, p.origin - first, p.time);
     if (batch.release_count > 0) {
-      out.what.microbatch = work_.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)].microbatch;
+      out.what.microbatch =
+          work_.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)].microbatch;
       out.piece = p.piece % batch.division;
       out.pieces = batch.division;
     } else {
@@ -35,7 +39,10 @@ class placement_writer {
   }
 
   [[nodiscard]] placed_work tail(const tail_work& t, ticks start) const {
-    return {.what = t.what, .device = device_index(t.lane % devices_), .replica = t.lane / devices_, .time = {start, start + t.duration}};
+    return {.what = t.what,
+            .device = device_index(t.lane % devices_),
+            .replica = t.lane / devices_,
+            .time = {start, start + t.duration}};
   }
 
   /// The sums over replicas that refreshes wait for: one entry on every lane that took part, from the moment the last
@@ -51,12 +58,17 @@ class placement_writer {
     std::vector<sum> open;
     std::vector<const run_piece*> by_time;
     for (const run_piece& p : pieces) by_time.push_back(&p);
-    std::stable_sort(by_time.begin(), by_time.end(), [](const run_piece* a, const run_piece* b) { return a->time.end < b->time.end; });
+    std::stable_sort(by_time.begin(), by_time.end(),
+                     [](const run_piece* a, const run_piece* b) { return a->time.end < b->time.end; });
     for (const run_piece* p : by_time) {
       const work_batch& batch = work_.batches[static_cast<std::size_t>(p->batch)];
       if (batch.what.kind != action_kind::statistic || !shared(batch.unit)) continue;
-      auto at = std::find_if(open.begin(), open.end(), [&](const sum& s) { return s.unit == batch.unit && s.origin == p->origin && s.which == batch.what.side; });
-      if (at == open.end()) at = open.insert(open.end(), {batch.unit, p->origin, batch.what.side, statistics_of(batch.unit, batch.what.side), 0});
+      auto at = std::find_if(open.begin(), open.end(), [&](const sum& s) {
+        return s.unit == batch.unit && s.origin == p->origin && s.which == batch.what.side;
+      });
+      if (at == open.end())
+        at = open.insert(open.end(),
+                         {batch.unit, p->origin, batch.what.side, statistics_of(batch.unit, batch.what.side), 0});
       at->done = std::max(at->done, p->time.end);
       if (--at->missing > 0) continue;
       emit_sum(batch.unit, batch.what.side, p->origin, at->done, first, use);
@@ -65,7 +77,8 @@ class placement_writer {
   }
 
  private:
-  [[nodiscard]] placed_work on_lane(action what, std::int32_t lane, std::int32_t run_step, std::int32_t step, std::int32_t origin, interval run_time) const {
+  [[nodiscard]] placed_work on_lane(action what, std::int32_t lane, std::int32_t run_step, std::int32_t step,
+                                    std::int32_t origin, interval run_time) const {
     const ticks begin = run_step * bubbles_.step_length;
     return {.what = what,
             .device = device_index(lane % devices_),
@@ -86,7 +99,8 @@ class placement_writer {
     const work_unit& unit = work_.units[static_cast<std::size_t>(u)];
     std::int64_t count = 0;
     for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)
-      if (work_.batches[b].what.kind == action_kind::statistic && work_.batches[b].what.side == which) count += work_.batches[b].pieces;
+      if (work_.batches[b].what.kind == action_kind::statistic && work_.batches[b].what.side == which)
+        count += work_.batches[b].pieces;
     return count;
   }
 
@@ -96,7 +110,8 @@ class placement_writer {
     const ticks begin = step * bubbles_.step_length;
     ticks delay = 0;
     const work_unit& unit = work_.units[static_cast<std::size_t>(u)];
-    for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) delay = std::max(delay, work_.batches[b].delay);
+    for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)
+      delay = std::max(delay, work_.batches[b].delay);
     for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) {
       const work_batch& batch = work_.batches[b];
       if (batch.what.kind != action_kind::statistic || batch.what.side != which) continue;
@@ -119,7 +134,8 @@ class placement_writer {
 
 inline bool before_in_plan(const placed_work& a, const placed_work& b) {
   const auto key = [](const placed_work& w) {
-    return sort_key(w.replica, w.device, w.step, w.time.start, w.time.end, w.what.kind, w.what.stage, w.what.layer, w.what.side, w.what.microbatch, w.piece);
+    return sort_key(w.replica, w.device, w.step, w.time.start, w.time.end, w.what.kind, w.what.stage, w.what.layer,
+                    w.what.side, w.what.microbatch, w.piece);
   };
   return key(a) < key(b);
 }
@@ -145,7 +161,8 @@ inline void append_work(filled& out, const placement_writer& writer, const group
 }
 
 /// Numbers of every lane, from the placed pieces themselves.
-inline fill_report make_report(const timeline_view& pipeline, const prepared_fill& prepared, const std::vector<group_cycle>& cycles, std::string_view policy) {
+inline fill_report make_report(const timeline_view& pipeline, const prepared_fill& prepared,
+                               const std::vector<group_cycle>& cycles, std::string_view policy) {
   const std::int32_t devices = pipeline.shape.devices;
   const bubble_set& bubbles = prepared.bubbles;
   const std::size_t lanes = bubbles.tail.size();
@@ -154,7 +171,8 @@ inline fill_report make_report(const timeline_view& pipeline, const prepared_fil
   std::vector<tail_work> plain = prepared.work.tail;
   std::erase_if(plain, [](const tail_work& t) { return t.what.kind == action_kind::precondition; });
   ticks plain_end = bubbles.makespan;
-  for (const interval& time : tail_clock(plain, bubbles.makespan, lanes).run()) plain_end = std::max(plain_end, time.end);
+  for (const interval& time : tail_clock(plain, bubbles.makespan, lanes).run())
+    plain_end = std::max(plain_end, time.end);
   std::vector<ticks> preconditioning(lanes, 0);
   std::vector<ticks> other_tail(lanes, 0);
   for (const tail_work& t : prepared.work.tail) {
@@ -181,7 +199,8 @@ inline fill_report make_report(const timeline_view& pipeline, const prepared_fil
       d.load = idle == 0 ? 0 : work / idle;
       d.bound += std::min(idle, work) / step;
       d.utilization += static_cast<double>(cycles[g].work[i]) / cycles[g].window.steps / step;
-      const freshness fresh = freshness_of_lane(prepared.work, bubbles, group.lanes[i], cycles[g].pieces, cycles[g].window);
+      const freshness fresh =
+          freshness_of_lane(prepared.work, bubbles, group.lanes[i], cycles[g].pieces, cycles[g].window);
       d.refresh_interval = fresh.interval;
       d.greatest_age = fresh.greatest_age;
       d.kept = kept_on_lane(prepared.work, bubbles, group.lanes[i], cycles[g].pieces, cycles[g].window);
@@ -207,13 +226,15 @@ inline std::int32_t common_length(const std::vector<group_cycle>& cycles) {
   std::int32_t longest = 1;
   for (const group_cycle& c : cycles) longest = std::max(longest, c.window.steps);
   for (std::int32_t common = longest; common <= longest_common; common += longest)
-    if (std::all_of(cycles.begin(), cycles.end(), [&](const group_cycle& c) { return common % c.window.steps == 0; })) return common;
+    if (std::all_of(cycles.begin(), cycles.end(), [&](const group_cycle& c) { return common % c.window.steps == 0; }))
+      return common;
   return longest;
 }
 
 inline std::vector<placed_work> place_tail(const prepared_fill& prepared, const placement_writer& writer) {
   std::vector<placed_work> out;
-  for (std::size_t i = 0; i < prepared.work.tail.size(); ++i) out.push_back(writer.tail(prepared.work.tail[i], prepared.bubbles.tail_times[i].start));
+  for (std::size_t i = 0; i < prepared.work.tail.size(); ++i)
+    out.push_back(writer.tail(prepared.work.tail[i], prepared.bubbles.tail_times[i].start));
   return out;
 }
 

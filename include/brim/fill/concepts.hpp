@@ -13,9 +13,10 @@ namespace brim {
 
 /// How finely a source should cut what it may cut. One entry for each lane.
 struct cut_limits {
-  std::span<const ticks> longest_bubble;  ///< nothing longer fits, the safety margin included; 0: the lane has no bubble, or it is not known
-  std::span<const ticks> panel;           ///< wanted length of a piece of a refresh; 0 where refreshes need not be cut
-  std::span<const ticks> chunk;           ///< wanted length of a piece of anything else; 0 where it need not be cut
+  std::span<const ticks>
+      longest_bubble;  ///< nothing longer fits, the safety margin included; 0: the lane has no bubble, or it is not known
+  std::span<const ticks> panel;  ///< wanted length of a piece of a refresh; 0 where refreshes need not be cut
+  std::span<const ticks> chunk;  ///< wanted length of a piece of anything else; 0 where it need not be cut
 };
 
 /// Supplies optional work for the bubbles of a timeline.
@@ -87,23 +88,27 @@ concept chooses_work = requires(const P& policy, const bubble& where, std::span<
 ///   position of the piece to place now, −1 for leaving the rest of the bubble empty. Ready pieces come oldest first.
 ///
 /// Models: `brim::fills`. Archetype: `tests/support/archetypes.hpp`; a policy of one's own: `examples/own_fill/`.
-template <class P>
-concept fill_policy = has_policy_name<P> && has_discipline<P> && (ranks_work<P> || chooses_work<P>);
+template <class P> concept fill_policy = has_policy_name<P> && has_discipline<P> && (ranks_work<P> || chooses_work<P>);
 
 /// Stops the compilation with one sentence for each thing that `P` lacks.
 template <class P>
 consteval bool check_fill_policy() {
-  static_assert(has_policy_name<P>, "fill_policy: static constexpr std::string_view name; see docs/reference/fill.md#fill_policy");
-  static_assert(has_discipline<P>, "fill_policy: refresh_discipline discipline; see docs/reference/fill.md#fill_policy");
-  static_assert(ranks_work<P> || chooses_work<P>,
-                "fill_policy: age and before(batch, batch), or choose(bubble, ready); see docs/reference/fill.md#fill_policy");
+  static_assert(has_policy_name<P>,
+                "fill_policy: static constexpr std::string_view name; see docs/reference/fill.md#fill_policy");
+  static_assert(has_discipline<P>,
+                "fill_policy: refresh_discipline discipline; see docs/reference/fill.md#fill_policy");
+  static_assert(
+      ranks_work<P> || chooses_work<P>,
+      "fill_policy: age and before(batch, batch), or choose(bubble, ready); see docs/reference/fill.md#fill_policy");
   return fill_policy<P>;
 }
 
 /// Stops the compilation with one sentence where `S` is not a work source.
 template <class S>
 consteval bool check_work_source() {
-  static_assert(work_source<S>, "work_source: source.work(timeline_view, cut_limits) -> work_set; see docs/reference/fill.md#work_source");
+  static_assert(
+      work_source<S>,
+      "work_source: source.work(timeline_view, cut_limits) -> work_set; see docs/reference/fill.md#work_source");
   return work_source<S>;
 }
 

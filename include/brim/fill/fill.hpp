@@ -18,7 +18,8 @@ namespace detail {
 /// The best staggered table. Where no table is good and cutting is allowed when needed, tables of ever shorter pieces are
 /// looked for too, and `prepared` becomes what the best one was made from.
 template <work_source Source, fill_policy Policy>
-cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source, const Policy& policy, const fill_options& options) {
+cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source,
+                                const Policy& policy, const fill_options& options) {
   const std::int32_t devices = pipeline.program.shape.devices;
   cycle_search<Policy> search(prepared, policy, options, devices);
   std::vector<cycle_candidate> found;
@@ -32,7 +33,8 @@ cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipelin
   bool good = keep(search.best(), prepared);
   fill_options shorter = options;
   shorter.panels = panel_rule::always;
-  for (int tries = 0; tries < 3 && !good && options.panels == panel_rule::when_needed; ++tries, shorter.longest_panel /= 2) {
+  for (int tries = 0; tries < 3 && !good && options.panels == panel_rule::when_needed;
+       ++tries, shorter.longest_panel /= 2) {
     prepared_fill cut = prepare_fill(pipeline, source, shorter);
     cycle_candidate candidate = cycle_search<Policy>(cut, policy, options, devices).best();
     good = keep(std::move(candidate), std::move(cut));
@@ -57,7 +59,8 @@ cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipelin
 /// `no_fill` (wrong options, or no table keeps up), those of the source.
 /// Example: `examples/fill/`.
 template <class Source, class Policy = fills::oldest_longest>
-[[nodiscard]] filled fill(const timeline& pipeline, const Source& source, const Policy& policy = {}, const fill_options& options = {}) {
+[[nodiscard]] filled fill(const timeline& pipeline, const Source& source, const Policy& policy = {},
+                          const fill_options& options = {}) {
   if constexpr (check_work_source<Source>() && check_fill_policy<Policy>()) {
     const std::int32_t devices = pipeline.program.shape.devices;
     detail::prepared_fill prepared = detail::prepare_fill(pipeline, source, options);

@@ -13,14 +13,14 @@ namespace brim {
 
 /// A piece of second-order (or other optional) work with its place in the refresh cycle.
 struct placed_work {
-  action what{};                   ///< kind, side, route, stage, microbatch (of a statistic), layer
+  action what{};  ///< kind, side, route, stage, microbatch (of a statistic), layer
   device_index device{0};
   std::int32_t replica = 0;      ///< data-parallel replica of the pipeline
   std::int32_t step = 0;         ///< step of the cycle in which it runs: 0 … cycle_length − 1
   std::int32_t origin_step = 0;  ///< step whose statistics it belongs to: at most `step`, negative in an earlier cycle
   std::int32_t piece = 0;        ///< which piece of a divided item
   std::int32_t pieces = 1;
-  interval time{};                 ///< relative to the start of `step`
+  interval time{};  ///< relative to the start of `step`
 
   friend constexpr bool operator==(const placed_work&, const placed_work&) = default;
 };
@@ -29,8 +29,8 @@ struct placed_work {
 struct device_report {
   double utilization_before = 0;  ///< pipeline work / length of the step without second-order work
   double utilization = 0;         ///< pipeline + second-order work / step
-  double bound = 0;               ///< what `utilization` cannot exceed: every layer refreshed once a step, or no idle time
-  double load = 0;                ///< work of one refresh of everything / bubble of one step
+  double bound = 0;  ///< what `utilization` cannot exceed: every layer refreshed once a step, or no idle time
+  double load = 0;   ///< work of one refresh of everything / bubble of one step
   double refresh_interval = 0;    ///< of the layer that is refreshed least often: mean steps between two refreshes
   std::int32_t greatest_age = 0;  ///< steps between the statistics and the precondition that uses them, worst layer
   ticks precondition = 0;         ///< time of one step spent on it
@@ -63,7 +63,7 @@ struct filled {
   timeline pipeline{};
   std::int32_t replicas = 1;
   std::int32_t cycle_length = 1;
-  ticks step_length = 0;          ///< start of one step to start of the next
+  ticks step_length = 0;            ///< start of one step to start of the next
   std::vector<placed_work> work{};  ///< by replica, device, step, start
   std::vector<placed_work> tail{};  ///< on the path at the end of every step; by replica, device, start; `step` is 0
   fill_report report{};

@@ -40,17 +40,25 @@ class filler {
   /// Refreshes that one unit may have in flight at once.
   static constexpr std::int32_t flights = 2;
 
-  filler(const work_set& work, const bubble_set& bubbles, const fill_group& group, const Policy& policy, ticks margin_permille)
-      : work_(work), bubbles_(bubbles), group_(group), policy_(policy), margin_permille_(margin_permille) {
+  filler(const work_set& work, const bubble_set& bubbles, const fill_group& group, const Policy& policy,
+         ticks margin_permille)
+      : work_(work),
+        bubbles_(bubbles),
+        group_(group),
+        policy_(policy),
+        margin_permille_(margin_permille) {
     std::vector<std::int32_t> unit_at(work.units.size(), -1);
-    for (std::size_t u = 0; u < group.units.size(); ++u) unit_at[static_cast<std::size_t>(group.units[u])] = static_cast<std::int32_t>(u);
+    for (std::size_t u = 0; u < group.units.size(); ++u)
+      unit_at[static_cast<std::size_t>(group.units[u])] = static_cast<std::int32_t>(u);
     std::vector<std::int32_t> part_at(work.batches.size(), -1);
     for (const std::int32_t lane : group.lanes) add_lane(lane, unit_at, part_at);
     std::size_t gates = 0;
     for (const std::int32_t u : group.units) {
       const work_unit& unit = work.units[static_cast<std::size_t>(u)];
-      unit_state state{.first_part = unit_parts_.size(), .parts = unit.batch_count, .first_gate = gates, .gates = unit.gates};
-      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b) unit_parts_.push_back(part_at[b]);
+      unit_state state{
+          .first_part = unit_parts_.size(), .parts = unit.batch_count, .first_gate = gates, .gates = unit.gates};
+      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)
+        unit_parts_.push_back(part_at[b]);
       gates += static_cast<std::size_t>(unit.gates) * flights;
       units_.push_back(state);
     }
@@ -73,7 +81,8 @@ class filler {
     for (lane_state& lane : lanes_) release_until(lane, begin + bubbles_.step_length, begin);
     for (const std::int32_t u : started)
       for_each_part(units_[static_cast<std::size_t>(u)], [](part_state& part) { part.fresh = -1; });
-    for (lane_state& lane : lanes_) std::erase_if(lane.live, [](const live_step& live) { return live.unfinished == 0; });
+    for (lane_state& lane : lanes_)
+      std::erase_if(lane.live, [](const live_step& live) { return live.unfinished == 0; });
     ++step_;
     return true;
   }
@@ -86,7 +95,8 @@ class filler {
   }
   [[nodiscard]] std::int32_t in_flight(std::int32_t u) const {
     std::int32_t count = 0;
-    for (const flight_state& flight : units_[static_cast<std::size_t>(u)].flight) count += flight.unfinished > 0 ? 1 : 0;
+    for (const flight_state& flight : units_[static_cast<std::size_t>(u)].flight)
+      count += flight.unfinished > 0 ? 1 : 0;
     return count;
   }
   /// Calls `use(batch, pieces not yet placed)` for every batch of a unit.
@@ -134,9 +144,9 @@ class filler {
   static constexpr ticks never = longest_schedule;
 
   struct part_progress {
-    std::int32_t step = -1;     ///< statistics step
+    std::int32_t step = -1;  ///< statistics step
     std::int32_t released = 0;
-    std::int32_t pending = 0;   ///< not yet placed, released or not
+    std::int32_t pending = 0;  ///< not yet placed, released or not
   };
   /// A batch, with all that placing one of its pieces touches.
   struct part_state {
@@ -182,18 +192,18 @@ class filler {
   struct lane_state {
     std::int32_t lane;
     std::span<const interval> gaps;
-    std::size_t first_part = 0;            ///< of this lane in `parts_`, where they stand by rank
-    std::vector<ticks> room{};               ///< what a piece of each rank needs, margin included
-    bool longest_first = false;            ///< rooms fall with rank, so the first that fits is found by bisection
-    std::vector<timed_release> releases{};   ///< of one step, by time
-    std::vector<live_step> live{};           ///< oldest first
-    std::vector<arrival> arrivals{};         ///< of batches that a gate has released, by time
+    std::size_t first_part = 0;             ///< of this lane in `parts_`, where they stand by rank
+    std::vector<ticks> room{};              ///< what a piece of each rank needs, margin included
+    bool longest_first = false;             ///< rooms fall with rank, so the first that fits is found by bisection
+    std::vector<timed_release> releases{};  ///< of one step, by time
+    std::vector<live_step> live{};          ///< oldest first
+    std::vector<arrival> arrivals{};        ///< of batches that a gate has released, by time
     std::size_t gap = 0;
     std::size_t release = 0;
-    ticks position = 0;                    ///< nothing before this moment can be used any more
+    ticks position = 0;  ///< nothing before this moment can be used any more
     ticks gap_end = 0;
     ticks backlog = 0;
-    ticks wake = never;                    ///< the next moment at which something may happen on the lane
+    ticks wake = never;  ///< the next moment at which something may happen on the lane
   };
   struct choice {
     live_step* live = nullptr;
@@ -203,11 +213,14 @@ class filler {
   [[nodiscard]] static std::size_t gate_at(const unit_state& unit, std::int32_t flight, std::int32_t gate) {
     return unit.first_gate + static_cast<std::size_t>(flight * unit.gates + gate);
   }
-  [[nodiscard]] const work_batch& batch_of(const part_state& part) const { return work_.batches[static_cast<std::size_t>(part.batch)]; }
+  [[nodiscard]] const work_batch& batch_of(const part_state& part) const {
+    return work_.batches[static_cast<std::size_t>(part.batch)];
+  }
 
   template <class Use>
   void for_each_part(const unit_state& unit, Use use) {
-    for (std::size_t i = unit.first_part; i < unit.first_part + unit.parts; ++i) use(parts_[static_cast<std::size_t>(unit_parts_[i])]);
+    for (std::size_t i = unit.first_part; i < unit.first_part + unit.parts; ++i)
+      use(parts_[static_cast<std::size_t>(unit_parts_[i])]);
   }
 
   void add_lane(std::int32_t lane, const std::vector<std::int32_t>& unit_at, std::vector<std::int32_t>& part_at) {
@@ -235,9 +248,11 @@ class filler {
                         .rank = static_cast<std::int32_t>(rank),
                         .progress = {}});
       state.room.push_back(batch.duration + batch.duration * margin_permille_ / 1000);
-      for (std::uint32_t r = batch.first_release; r < batch.first_release + batch.release_count; ++r) state.releases.push_back({work_.releases[r].at, part});
+      for (std::uint32_t r = batch.first_release; r < batch.first_release + batch.release_count; ++r)
+        state.releases.push_back({work_.releases[r].at, part});
     }
-    std::stable_sort(state.releases.begin(), state.releases.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+    std::stable_sort(state.releases.begin(), state.releases.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
     state.longest_first = std::is_sorted(state.room.rbegin(), state.room.rend());
     lanes_.push_back(std::move(state));
   }
@@ -252,7 +267,8 @@ class filler {
       const std::int32_t signals = batch_of(part).signals;
       if (signals >= 0) ++gates_[gate_at(unit, f, signals)].unfinished;
       lane_state& lane = lanes_[static_cast<std::size_t>(part.lane)];
-      if (lane.live.empty() || lane.live.back().step != step_) lane.live.push_back({step_, 0, ready_set(lane.room.size())});
+      if (lane.live.empty() || lane.live.back().step != step_)
+        lane.live.push_back({step_, 0, ready_set(lane.room.size())});
       lane.live.back().unfinished += part.pieces;
       lane.backlog += part.duration * part.pieces;
     });
@@ -309,7 +325,8 @@ class filler {
       part_state& part = parts_[static_cast<std::size_t>(lane.arrivals[arrived].part)];
       release(lane, part, lane.arrivals[arrived].flight, part.pieces);
     }
-    if (arrived > 0) lane.arrivals.erase(lane.arrivals.begin(), lane.arrivals.begin() + static_cast<std::ptrdiff_t>(arrived));
+    if (arrived > 0)
+      lane.arrivals.erase(lane.arrivals.begin(), lane.arrivals.begin() + static_cast<std::ptrdiff_t>(arrived));
   }
 
   static void release(lane_state& lane, part_state& part, std::int32_t f, std::int32_t count) {
@@ -339,14 +356,16 @@ class filler {
       ready_.clear();
       choices_.clear();
       for (live_step& live : lane.live)
-        for (std::size_t rank = live.ready.first_from(0); rank != ready_set::none; rank = live.ready.first_from(rank + 1))
+        for (std::size_t rank = live.ready.first_from(0); rank != ready_set::none;
+             rank = live.ready.first_from(rank + 1))
           if (lane.room[rank] <= room) {
             ready_.push_back({&batch_of(parts_[lane.first_part + rank]), live.step});
             choices_.push_back({&live, rank});
           }
-      const std::ptrdiff_t chosen =
-          ready_.empty() ? -1
-                         : policy_.choose(bubble{device_index(lane.lane), {lane.position, lane.gap_end}}, std::span<const ready_work>(ready_));
+      const std::ptrdiff_t chosen = ready_.empty()
+                                        ? -1
+                                        : policy_.choose(bubble{device_index(lane.lane), {lane.position, lane.gap_end}},
+                                                         std::span<const ready_work>(ready_));
       return chosen < 0 ? choice{} : choices_[static_cast<std::size_t>(chosen)];
     }
   }
@@ -383,7 +402,8 @@ class filler {
       if (batch_of(part).waits != gate) continue;
       lane_state& lane = lanes_[static_cast<std::size_t>(part.lane)];
       const arrival a{at + batch_of(part).delay, unit_parts_[i], f};
-      const auto later = std::upper_bound(lane.arrivals.begin(), lane.arrivals.end(), a, [](const arrival& x, const arrival& y) { return x.at < y.at; });
+      const auto later = std::upper_bound(lane.arrivals.begin(), lane.arrivals.end(), a,
+                                          [](const arrival& x, const arrival& y) { return x.at < y.at; });
       lane.arrivals.insert(later, a);
       if (lane.wake != never) lane.wake = std::min(lane.wake, std::max(lane.position, a.at));
     }
@@ -395,10 +415,10 @@ class filler {
   const Policy& policy_;
   ticks margin_permille_;
   std::vector<lane_state> lanes_;
-  std::vector<part_state> parts_;          ///< lane by lane, by rank
+  std::vector<part_state> parts_;  ///< lane by lane, by rank
   std::vector<unit_state> units_;
-  std::vector<std::int32_t> unit_parts_;   ///< parts of the units, unit by unit
-  std::vector<gate_state> gates_;          ///< unit by unit, flight by flight
+  std::vector<std::int32_t> unit_parts_;  ///< parts of the units, unit by unit
+  std::vector<gate_state> gates_;         ///< unit by unit, flight by flight
   std::vector<run_piece> placed_;
   std::vector<ready_work> ready_;
   std::vector<choice> choices_;

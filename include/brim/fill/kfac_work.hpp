@@ -50,7 +50,10 @@ namespace detail {
 class kfac_builder {
  public:
   kfac_builder(const kfac_work& source, const timeline_view& pipeline, const cut_limits& limits)
-      : source_(source), pipeline_(pipeline), limits_(limits), lane_count_(source.replicas * pipeline.shape.devices) {}
+      : source_(source),
+        pipeline_(pipeline),
+        limits_(limits),
+        lane_count_(source.replicas * pipeline.shape.devices) {}
 
   work_set build() {
     check();
@@ -72,21 +75,29 @@ class kfac_builder {
     std::vector<work_release> errors;  ///< for the output side, by time
   };
 
-  [[nodiscard]] const std::vector<layer_profile>& layers(std::int32_t s) const { return source_.profile.stage(stage_index(s)).layers; }
+  [[nodiscard]] const std::vector<layer_profile>& layers(std::int32_t s) const {
+    return source_.profile.stage(stage_index(s)).layers;
+  }
   [[nodiscard]] device_index device_of(std::int32_t lane) const { return device_index(lane % pipeline_.shape.devices); }
-  [[nodiscard]] ticks on_lane(ticks time, std::int32_t lane) const { return source_.profile.on_device(time, device_of(lane)); }
+  [[nodiscard]] ticks on_lane(ticks time, std::int32_t lane) const {
+    return source_.profile.on_device(time, device_of(lane));
+  }
 
   void check() const {
     if (source_.replicas < 1 || source_.replicas > 4096)
       raise(error_code::bad_profile, text("kfac_work: replicas is ", source_.replicas, "; expected 1 … 4096"));
     if (source_.sync_statistic < 0 || source_.sync_statistic > longest_duration)
-      raise(error_code::bad_profile, text("kfac_work: sync_statistic is ", source_.sync_statistic, " ticks; expected 0 … 2^50"));
-    placement where{.devices = pipeline_.shape.devices, .routes = pipeline_.routes, .stages = pipeline_.stages, .holders = {}};
+      raise(error_code::bad_profile,
+            text("kfac_work: sync_statistic is ", source_.sync_statistic, " ticks; expected 0 … 2^50"));
+    placement where{
+        .devices = pipeline_.shape.devices, .routes = pipeline_.routes, .stages = pipeline_.stages, .holders = {}};
     where.holders.assign(pipeline_.holders.begin(), pipeline_.holders.end());
     check_profile(source_.profile, where);
     bool any = false;
     for (std::int32_t s = 0; s < pipeline_.stages; ++s) any = any || !layers(s).empty();
-    if (!any) raise(error_code::bad_profile, "kfac_work: the profile lists no layers, so there is nothing to refresh; add stages[].layers");
+    if (!any)
+      raise(error_code::bad_profile,
+            "kfac_work: the profile lists no layers, so there is nothing to refresh; add stages[].layers");
   }
 
   /// Inputs exist after the forward, errors after the (input half of the) backward; both would be freed at the end of the
@@ -97,19 +108,27 @@ class kfac_builder {
       for (std::int32_t replica = 0; replica < source_.replicas; ++replica)
         for (std::int32_t r = 0; r < pipeline_.routes; ++r)
           holders_[static_cast<std::size_t>(s)].push_back(
-              {replica * pipeline_.shape.devices + pipeline_.device_of(route_index(r), stage_index(s)).value, route_index(r), {}, {}});
-    const auto cell = [&](const action& a) { return a.stage.at() * static_cast<std::size_t>(pipeline_.shape.microbatches) + a.microbatch.at(); };
-    std::vector<ticks> freed(static_cast<std::size_t>(pipeline_.stages) * static_cast<std::size_t>(pipeline_.shape.microbatches), 0);
+              {replica * pipeline_.shape.devices + pipeline_.device_of(route_index(r), stage_index(s)).value,
+               route_index(r),
+               {},
+               {}});
+    const auto cell = [&](const action& a) {
+      return a.stage.at() * static_cast<std::size_t>(pipeline_.shape.microbatches) + a.microbatch.at();
+    };
+    std::vector<ticks> freed(
+        static_cast<std::size_t>(pipeline_.stages) * static_cast<std::size_t>(pipeline_.shape.microbatches), 0);
     for (std::size_t i = 0; i < pipeline_.actions.size(); ++i) {
       const action_kind kind = pipeline_.actions[i].kind;
-      if (kind == action_kind::backward || kind == action_kind::backward_weight) freed[cell(pipeline_.actions[i])] = pipeline_.times[i].end;
+      if (kind == action_kind::backward || kind == action_kind::backward_weight)
+        freed[cell(pipeline_.actions[i])] = pipeline_.times[i].end;
     }
     for (std::size_t i = 0; i < pipeline_.actions.size(); ++i) {
       const action& a = pipeline_.actions[i];
       if (a.kind == action_kind::backward_weight) continue;
       for (holder& h : holders_[a.stage.at()])
         if (h.route == a.route)
-          (a.kind == action_kind::forward ? h.inputs : h.errors).push_back({pipeline_.times[i].end, freed[cell(a)], a.microbatch});
+          (a.kind == action_kind::forward ? h.inputs : h.errors)
+              .push_back({pipeline_.times[i].end, freed[cell(a)], a.microbatch});
     }
   }
 
@@ -124,7 +143,8 @@ class kfac_builder {
     for (std::int32_t s = 0; s < pipeline_.stages; ++s) {
       owners_[static_cast<std::size_t>(s)].resize(layers(s).size());
       for (std::size_t l = 0; l < layers(s).size(); ++l)
-        all.push_back({s, static_cast<std::int32_t>(l), layers(s)[l].refresh_a + layers(s)[l].refresh_b + layers(s)[l].precondition});
+        all.push_back({s, static_cast<std::int32_t>(l),
+                       layers(s)[l].refresh_a + layers(s)[l].refresh_b + layers(s)[l].precondition});
     }
     std::stable_sort(all.begin(), all.end(), [](const candidate& a, const candidate& b) { return a.work > b.work; });
     std::vector<ticks> load(static_cast<std::size_t>(lane_count_), 0);
@@ -143,7 +163,11 @@ class kfac_builder {
 
   void add_unit(std::int32_t s, std::int32_t l) {
     const layer_profile& layer = layers(s)[static_cast<std::size_t>(l)];
-    work_unit unit{.stage = stage_index(s), .layer = layer_index(l), .first_batch = static_cast<std::uint32_t>(out_.batches.size()), .batch_count = 0, .gates = 0};
+    work_unit unit{.stage = stage_index(s),
+                   .layer = layer_index(l),
+                   .first_batch = static_cast<std::uint32_t>(out_.batches.size()),
+                   .batch_count = 0,
+                   .gates = 0};
     const bool joint = source_.damping == damping_split::pi;
     const std::int32_t gate_a = 0;
     const std::int32_t gate_b = joint ? 0 : 1;
@@ -164,7 +188,8 @@ class kfac_builder {
     out_.names.push_back(layer.name);
   }
 
-  [[nodiscard]] work_batch batch(std::int32_t s, std::int32_t l, action_kind kind, side which, route_index route, std::int32_t lane, ticks duration) const {
+  [[nodiscard]] work_batch batch(std::int32_t s, std::int32_t l, action_kind kind, side which, route_index route,
+                                 std::int32_t lane, ticks duration) const {
     return {.what = {kind, which, route, stage_index(s), microbatch_index(-1), layer_index(l)},
             .lane = lane,
             .unit = static_cast<std::int32_t>(out_.units.size()),
@@ -173,7 +198,8 @@ class kfac_builder {
 
   /// A statistic is a sum over rows, so it may be cut into chunks of rows: where one microbatch is too long for every bubble,
   /// and where shorter pieces are wanted.
-  void add_statistic(std::int32_t s, std::int32_t l, const holder& h, side which, ticks time, bytes kept, std::int32_t gate, ticks following) {
+  void add_statistic(std::int32_t s, std::int32_t l, const holder& h, side which, ticks time, bytes kept,
+                     std::int32_t gate, ticks following) {
     const std::vector<work_release>& releases = which == side::a ? h.inputs : h.errors;
     if (releases.empty() || (time == 0 && following == 0)) return;
     const ticks whole = on_lane(time, h.lane);
@@ -229,7 +255,8 @@ class kfac_builder {
       for_each_held(lane, [&](std::int32_t s, const holder& h) {
         if (!shared(s) || source_.sharing == refresh_sharing::repeated) return;
         for (std::size_t l = 0; l < layers(s).size(); ++l)
-          if (layers(s)[l].precondition > 0) add_tail_work(action_kind::sync_gradient, h, s, static_cast<std::int32_t>(l), 0);
+          if (layers(s)[l].precondition > 0)
+            add_tail_work(action_kind::sync_gradient, h, s, static_cast<std::int32_t>(l), 0);
       });
       for_each_held(lane, [&](std::int32_t s, const holder& h) {
         const ticks time = on_lane(source_.profile.stage(stage_index(s)).cost.optimizer_step, lane);
@@ -248,15 +275,17 @@ class kfac_builder {
   }
 
   void add_tail_work(action_kind kind, const holder& h, std::int32_t s, std::int32_t l, ticks time) {
-    out_.tail.push_back({{kind, side::none, h.route, stage_index(s), microbatch_index(-1), layer_index(l)}, h.lane, time});
+    out_.tail.push_back(
+        {{kind, side::none, h.route, stage_index(s), microbatch_index(-1), layer_index(l)}, h.lane, time});
   }
 
   const kfac_work& source_;
   const timeline_view& pipeline_;
   const cut_limits& limits_;
   std::int32_t lane_count_;
-  std::vector<std::vector<holder>> holders_;                     ///< by stage
-  std::vector<std::vector<std::vector<std::int32_t>>> owners_;  ///< by stage and layer: lanes that refresh and precondition
+  std::vector<std::vector<holder>> holders_;  ///< by stage
+  std::vector<std::vector<std::vector<std::int32_t>>>
+      owners_;  ///< by stage and layer: lanes that refresh and precondition
   work_set out_;
 };
 

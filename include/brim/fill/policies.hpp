@@ -26,7 +26,9 @@ struct oldest_longest {
   static constexpr age_rule age = age_rule::oldest_first;
   refresh_discipline discipline = refresh_discipline::staggered;
 
-  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const { return a.duration > b.duration; }
+  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const {
+    return a.duration > b.duration;
+  }
 };
 static_assert(fill_policy<oldest_longest>);
 
@@ -36,7 +38,9 @@ struct earliest_deadline {
   static constexpr age_rule age = age_rule::oldest_first;
   refresh_discipline discipline = refresh_discipline::staggered;
 
-  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const { return a.following > b.following; }
+  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const {
+    return a.following > b.following;
+  }
 };
 static_assert(fill_policy<earliest_deadline>);
 
@@ -56,7 +60,9 @@ struct best_fit {
   static constexpr age_rule age = age_rule::rank_first;
   refresh_discipline discipline = refresh_discipline::staggered;
 
-  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const { return a.duration > b.duration; }
+  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const {
+    return a.duration > b.duration;
+  }
 };
 static_assert(fill_policy<best_fit>);
 
@@ -68,7 +74,9 @@ struct pipefisher_rule {
   static constexpr age_rule age = age_rule::rank_first;
   refresh_discipline discipline = refresh_discipline::one_shot;
 
-  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const { return rank(a.what) < rank(b.what); }
+  [[nodiscard]] constexpr bool before(const work_batch& a, const work_batch& b) const {
+    return rank(a.what) < rank(b.what);
+  }
 
  private:
   [[nodiscard]] static constexpr int rank(const action& what) {

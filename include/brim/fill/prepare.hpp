@@ -23,7 +23,9 @@ struct prepared_fill {
   std::vector<fill_group> groups;
 };
 
-[[nodiscard]] inline ticks room_for(ticks duration, ticks margin_permille) { return duration + duration * margin_permille / 1000; }
+[[nodiscard]] inline ticks room_for(ticks duration, ticks margin_permille) {
+  return duration + duration * margin_permille / 1000;
+}
 
 /// The longest piece that fits a bubble with its margin.
 [[nodiscard]] inline ticks longest_fit(ticks bubble, ticks margin_permille) {
@@ -38,7 +40,8 @@ inline std::string describe_batch(const work_set& work, const work_batch& batch,
   if (batch.what.side != side::none) out += text(" ", name_of(batch.what.side));
   const auto unit = static_cast<std::size_t>(batch.unit);
   if (unit < work.names.size() && !work.names[unit].empty()) out += text(" of ", work.names[unit]);
-  out += text(" (stage ", batch.what.stage.value, ", layer ", batch.what.layer.value, ", device ", batch.lane % devices, ")");
+  out += text(" (stage ", batch.what.stage.value, ", layer ", batch.what.layer.value, ", device ", batch.lane % devices,
+              ")");
   return out;
 }
 
@@ -50,7 +53,8 @@ inline bool needs_panels(const work_set& work, const bubble_set& bubbles, std::i
   for (const work_batch& b : work.batches) {
     if (b.lane != lane) continue;
     all_work += b.duration * b.pieces;
-    if (b.what.kind == action_kind::refresh) refreshes.insert(refreshes.end(), static_cast<std::size_t>(b.pieces), b.duration);
+    if (b.what.kind == action_kind::refresh)
+      refreshes.insert(refreshes.end(), static_cast<std::size_t>(b.pieces), b.duration);
   }
   std::sort(refreshes.rbegin(), refreshes.rend());
   const auto idle = static_cast<double>(bubbles.total(lane));
@@ -59,15 +63,19 @@ inline bool needs_panels(const work_set& work, const bubble_set& bubbles, std::i
     if (i + 1 < refreshes.size() && refreshes[i + 1] == refreshes[i]) continue;
     std::int64_t places = 0;
     for (const interval& gap : bubbles.of(lane)) places += gap.length() / room_for(refreshes[i], margin_permille);
-    if (places == 0 || static_cast<double>(i + 1) / static_cast<double>(places) > std::max(1.0, static_cast<double>(all_work) / idle)) return true;
+    if (places == 0 ||
+        static_cast<double>(i + 1) / static_cast<double>(places) > std::max(1.0, static_cast<double>(all_work) / idle))
+      return true;
   }
   return false;
 }
 
-[[noreturn]] inline void raise_too_long(const work_set& work, const work_batch& batch, std::int32_t devices, ticks bubble, ticks margin_permille) {
+[[noreturn]] inline void raise_too_long(const work_set& work, const work_batch& batch, std::int32_t devices,
+                                        ticks bubble, ticks margin_permille) {
   raise(error_code::item_too_long,
-        text(describe_batch(work, batch, devices), " takes ", batch.duration, " ticks in one piece and needs ", room_for(batch.duration, margin_permille),
-             " with its margin; the longest bubble of the device is ", bubble, " ticks. Allow panels, or use more devices or fewer microbatches a step."),
+        text(describe_batch(work, batch, devices), " takes ", batch.duration, " ticks in one piece and needs ",
+             room_for(batch.duration, margin_permille), " with its margin; the longest bubble of the device is ",
+             bubble, " ticks. Allow panels, or use more devices or fewer microbatches a step."),
         {.device = batch.lane % devices, .stage = batch.what.stage.value, .layer = batch.what.layer.value});
 }
 
@@ -89,21 +97,27 @@ inline std::vector<fill_group> groups_of(const work_set& work, std::size_t lanes
     root[static_cast<std::size_t>(std::max(first, own))] = std::min(first, own);
   }
   std::vector<fill_group> groups(lanes);
-  for (std::size_t lane = 0; lane < lanes; ++lane) groups[static_cast<std::size_t>(find(static_cast<std::int32_t>(lane)))].lanes.push_back(static_cast<std::int32_t>(lane));
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    groups[static_cast<std::size_t>(find(static_cast<std::int32_t>(lane)))].lanes.push_back(
+        static_cast<std::int32_t>(lane));
   for (std::size_t u = 0; u < work.units.size(); ++u)
-    groups[static_cast<std::size_t>(find(work.batches[work.units[u].first_batch].lane))].units.push_back(static_cast<std::int32_t>(u));
+    groups[static_cast<std::size_t>(find(work.batches[work.units[u].first_batch].lane))].units.push_back(
+        static_cast<std::int32_t>(u));
   std::erase_if(groups, [](const fill_group& g) { return g.units.empty(); });
   return groups;
 }
 
 inline void check_options(const fill_options& options, std::int32_t devices) {
   const auto refuse = [](const std::string& what) { raise(error_code::no_fill, "fill_options: " + what); };
-  if (options.margin_permille < 0 || options.margin_permille > 10'000) refuse(text("margin_permille is ", options.margin_permille, "; expected 0 … 10000"));
+  if (options.margin_permille < 0 || options.margin_permille > 10'000)
+    refuse(text("margin_permille is ", options.margin_permille, "; expected 0 … 10000"));
   if (options.longest_panel < 1) refuse(text("longest_panel is ", options.longest_panel, "; expected at least 1"));
-  if (options.longest_cycle < 1 || options.longest_cycle > 1024) refuse(text("longest_cycle is ", options.longest_cycle, "; expected 1 … 1024"));
+  if (options.longest_cycle < 1 || options.longest_cycle > 1024)
+    refuse(text("longest_cycle is ", options.longest_cycle, "; expected 1 … 1024"));
   if (!(options.tolerance >= 0 && options.tolerance <= 1)) refuse("tolerance is out of range; expected 0 … 1");
   if (!options.kept_limits.empty() && options.kept_limits.size() != static_cast<std::size_t>(devices))
-    refuse(text("kept_limits has ", options.kept_limits.size(), " entries; expected one for each of the ", devices, " devices"));
+    refuse(text("kept_limits has ", options.kept_limits.size(), " entries; expected one for each of the ", devices,
+                " devices"));
 }
 
 /// Cuts the work, finds the bubbles, and refuses what fits nowhere, before anything is placed.
@@ -122,8 +136,9 @@ prepared_fill prepare_fill(const timeline_view& pipeline, const Source& source, 
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     const auto l = static_cast<std::int32_t>(lane);
     longest.push_back(longest_fit(out.bubbles.longest(l), options.margin_permille));
-    const bool cut = options.panels == panel_rule::always ||
-                     (options.panels == panel_rule::when_needed && needs_panels(whole, out.bubbles, l, options.margin_permille));
+    const bool cut =
+        options.panels == panel_rule::always ||
+        (options.panels == panel_rule::when_needed && needs_panels(whole, out.bubbles, l, options.margin_permille));
     const ticks piece = std::max<ticks>(1, std::min(options.longest_panel, out.bubbles.longest(l) / 8));
     if (cut) panel[lane] = piece;
     if (options.panels == panel_rule::always) chunk[lane] = piece;

@@ -47,7 +47,9 @@ class ready_set {
 
  private:
   [[nodiscard]] static constexpr std::uint64_t bit(std::size_t at) { return std::uint64_t{1} << (at % 64); }
-  [[nodiscard]] static constexpr std::size_t lowest(std::uint64_t word) { return static_cast<std::size_t>(std::countr_zero(word)); }
+  [[nodiscard]] static constexpr std::size_t lowest(std::uint64_t word) {
+    return static_cast<std::size_t>(std::countr_zero(word));
+  }
 
   [[nodiscard]] constexpr std::size_t descend(std::size_t level, std::size_t at) const {
     while (level > 0) {

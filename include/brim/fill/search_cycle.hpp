@@ -18,7 +18,7 @@ namespace brim::detail {
 struct group_cycle {
   std::vector<run_piece> pieces{};
   run_window window{};
-  std::vector<ticks> work{};       ///< optional work in the window, by lane of the group
+  std::vector<ticks> work{};  ///< optional work in the window, by lane of the group
   std::int32_t greatest_age = 0;
   bytes kept = 0;
 
@@ -26,11 +26,13 @@ struct group_cycle {
 };
 
 /// The numbers of a run's window.
-inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_group& group, std::vector<run_piece> pieces, run_window window) {
+inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_group& group, std::vector<run_piece> pieces,
+                                  run_window window) {
   group_cycle out{.pieces = std::move(pieces), .window = window, .work = {}};
   out.work = work_in_window(prepared.work, group, out.pieces, window);
   for (const std::int32_t lane : group.lanes) {
-    out.greatest_age = std::max(out.greatest_age, freshness_of_lane(prepared.work, prepared.bubbles, lane, out.pieces, window).greatest_age);
+    out.greatest_age = std::max(
+        out.greatest_age, freshness_of_lane(prepared.work, prepared.bubbles, lane, out.pieces, window).greatest_age);
     out.kept = std::max(out.kept, kept_on_lane(prepared.work, prepared.bubbles, lane, out.pieces, window));
   }
   return out;
@@ -73,7 +75,10 @@ template <fill_policy Policy>
 class cycle_search {
  public:
   cycle_search(const prepared_fill& prepared, const Policy& policy, const fill_options& options, std::int32_t devices)
-      : prepared_(prepared), policy_(policy), options_(options), devices_(devices) {
+      : prepared_(prepared),
+        policy_(policy),
+        options_(options),
+        devices_(devices) {
     for (const fill_group& group : prepared.groups) {
       loads_.push_back(load_of(prepared.work, prepared.bubbles, group));
       greatest_load_ = std::max(greatest_load_, loads_.back().load());
@@ -86,7 +91,8 @@ class cycle_search {
   /// The shortest good table, else the best of all lengths; nothing where no table keeps up within the memory.
   cycle_candidate best() {
     const auto shortest = std::max(1, whole_steps(greatest_load_));
-    const std::int32_t longest = std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * greatest_load_ + 1, 4096.0)));
+    const std::int32_t longest =
+        std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * greatest_load_ + 1, 4096.0)));
     std::vector<cycle_candidate> found;
     for (std::int32_t steps = shortest; steps <= longest && found.size() < most_candidates; ++steps) {
       cycle_candidate candidate = of_length(steps);
@@ -102,8 +108,9 @@ class cycle_search {
   [[noreturn]] void refuse() const {
     if (least_refused_.device >= 0)
       raise(error_code::over_memory,
-            text("fill: device ", least_refused_.device, " would keep at least ", least_refused_.kept, " bytes of inputs and errors for its statistics, and has ",
-                 least_refused_.limit, " bytes left for them"),
+            text("fill: device ", least_refused_.device, " would keep at least ", least_refused_.kept,
+                 " bytes of inputs and errors for its statistics, and has ", least_refused_.limit,
+                 " bytes left for them"),
             {.device = least_refused_.device});
     raise(error_code::no_fill, text("fill: no repeating table of at most ", options_.longest_cycle,
                                     " steps keeps up with the work; raise longest_cycle, or allow panels"));
@@ -116,7 +123,8 @@ class cycle_search {
   /// Rounds of a table after which its state must repeat.
   static constexpr int most_rounds = 24;
   /// Shares of the idle time that are tried, in that order: the greatest that a greedy fill keeps up with wins.
-  static constexpr double shares[] = {1.0, .999, .998, .997, .996, .995, .9925, .99, .985, .98, .97, .96, .95, .92, .88, .84, .8, .7, .6, .5, .4, .3, .2, .1};
+  static constexpr double shares[] = {1.0, .999, .998, .997, .996, .995, .9925, .99, .985, .98, .97, .96,
+                                      .95, .92,  .88,  .84,  .8,   .7,   .6,    .5,  .4,   .3,  .2,  .1};
 
   cycle_candidate of_length(std::int32_t steps) {
     cycle_candidate out{.steps = steps};
@@ -130,7 +138,8 @@ class cycle_search {
       out.kept = std::max(out.kept, cycle.kept);
       out.groups.push_back(std::move(cycle));
     }
-    out.loss = (usable_ - used) / (static_cast<double>(prepared_.bubbles.tail.size()) * static_cast<double>(prepared_.bubbles.step_length));
+    out.loss = (usable_ - used) / (static_cast<double>(prepared_.bubbles.tail.size()) *
+                                   static_cast<double>(prepared_.bubbles.step_length));
     return out;
   }
 
@@ -151,7 +160,8 @@ class cycle_search {
   [[nodiscard]] double loss_of(std::size_t g, const group_cycle& cycle) const {
     double missing = 0;
     for (std::size_t lane = 0; lane < cycle.work.size(); ++lane)
-      missing += static_cast<double>(std::min(loads_[g].capacity[lane], loads_[g].work[lane])) - static_cast<double>(cycle.work[lane]) / cycle.window.steps;
+      missing += static_cast<double>(std::min(loads_[g].capacity[lane], loads_[g].work[lane])) -
+                 static_cast<double>(cycle.work[lane]) / cycle.window.steps;
     return missing / (static_cast<double>(cycle.work.size()) * static_cast<double>(prepared_.bubbles.step_length));
   }
 
@@ -202,7 +212,8 @@ class cycle_search {
       const bytes limit = options_.kept_limits[static_cast<std::size_t>(lane % devices_)];
       const bytes kept = kept_on_lane(prepared_.work, prepared_.bubbles, lane, cycle.pieces, cycle.window);
       if (kept <= limit) continue;
-      if (least_refused_.device < 0 || kept - limit < least_refused_.kept - least_refused_.limit) least_refused_ = {lane % devices_, kept, limit};
+      if (least_refused_.device < 0 || kept - limit < least_refused_.kept - least_refused_.limit)
+        least_refused_ = {lane % devices_, kept, limit};
       return false;
     }
     return true;
@@ -241,7 +252,8 @@ cycle_candidate one_shot_cycle(const prepared_fill& prepared, const Policy& poli
     };
     once();
     const std::int32_t steps = once();
-    if (!run.idle()) raise(error_code::no_fill, text("fill: a refresh of everything takes more than ", most_steps, " steps"));
+    if (!run.idle())
+      raise(error_code::no_fill, text("fill: a refresh of everything takes more than ", most_steps, " steps"));
     group_cycle cycle{.pieces = std::move(run.placed()), .window = {run.step() - steps, steps}, .work = {}};
     cycle.work = work_in_window(prepared.work, group, cycle.pieces, cycle.window);
     out.groups.push_back(std::move(cycle));

@@ -13,10 +13,11 @@ namespace brim {
 
 /// What a stream needs beyond the options of a table.
 struct stream_options {
-  fill_options fill;                        ///< `longest_cycle` and `tolerance` have no meaning for a stream
-  std::int32_t threshold_permille = 0;      ///< work started ahead, of one step's bubbles; 0: the best of a small grid, for each group of lanes
-  std::int32_t warm_up_steps = 40;          ///< steps that the report leaves out
-  std::int32_t measured_steps = 60;         ///< steps that the report and the search look at
+  fill_options fill;  ///< `longest_cycle` and `tolerance` have no meaning for a stream
+  std::int32_t threshold_permille =
+      0;  ///< work started ahead, of one step's bubbles; 0: the best of a small grid, for each group of lanes
+  std::int32_t warm_up_steps = 40;   ///< steps that the report leaves out
+  std::int32_t measured_steps = 60;  ///< steps that the report and the search look at
 };
 
 /// The same rule without a table: each call gives the optional work of the next step, so that a trainer can plan while it
@@ -29,8 +30,12 @@ struct stream_options {
 template <work_source Source, fill_policy Policy = fills::oldest_longest>
 class fill_stream {
  public:
-  explicit fill_stream(const timeline& pipeline, const Source& source, const Policy& policy = {}, const stream_options& options = {})
-      : policy_(policy), options_(options), devices_(pipeline.program.shape.devices), prepared_(detail::prepare_fill(pipeline, source, options.fill)) {
+  explicit fill_stream(const timeline& pipeline, const Source& source, const Policy& policy = {},
+                       const stream_options& options = {})
+      : policy_(policy),
+        options_(options),
+        devices_(pipeline.program.shape.devices),
+        prepared_(detail::prepare_fill(pipeline, source, options.fill)) {
     if (options.warm_up_steps < 1 || options.measured_steps < 1 || options.threshold_permille < 0)
       raise(error_code::no_fill, "stream_options: the steps must be at least 1 and the threshold at least 0");
     std::vector<detail::group_cycle> measured;
@@ -81,11 +86,14 @@ class fill_stream {
       for (const ticks lane : runs.back().work) work.back() += lane;
     }
     const ticks most = *std::max_element(work.begin(), work.end());
-    const auto near = static_cast<ticks>(group.lanes.size()) * options_.measured_steps * prepared_.bubbles.step_length / 500;
+    const auto near =
+        static_cast<ticks>(group.lanes.size()) * options_.measured_steps * prepared_.bubbles.step_length / 500;
     std::size_t best = runs.size();
     for (std::size_t i = 0; i < runs.size(); ++i) {
       if (work[i] + near < most) continue;
-      if (best == runs.size() || detail::sort_key(runs[i].greatest_age, runs[i].kept) < detail::sort_key(runs[best].greatest_age, runs[best].kept)) best = i;
+      if (best == runs.size() || detail::sort_key(runs[i].greatest_age, runs[i].kept) <
+                                     detail::sort_key(runs[best].greatest_age, runs[best].kept))
+        best = i;
     }
     chosen_ = candidates[best];
     return std::move(runs[best]);
@@ -97,7 +105,8 @@ class fill_stream {
     const std::int32_t end = options_.warm_up_steps + options_.measured_steps;
     while (run.step() < end) run.run_step(admission.next(run));
     while (!run.idle()) run.run_step({});
-    return detail::describe_cycle(prepared_, group, std::move(run.placed()), {options_.warm_up_steps, options_.measured_steps, false});
+    return detail::describe_cycle(prepared_, group, std::move(run.placed()),
+                                  {options_.warm_up_steps, options_.measured_steps, false});
   }
 
   Policy policy_;

@@ -35,9 +35,9 @@ inline constexpr std::size_t action_kind_count = 18;
 
 namespace detail {
 inline constexpr std::array<std::string_view, action_kind_count> action_names{
-    "forward",         "backward",        "backward_input", "backward_weight", "recompute",     "optimizer_step",
-    "statistic",       "sync_statistic",  "refresh",        "sync_refresh",    "precondition",  "sync_gradient",
-    "sync_norm",       "send_activation", "recv_activation", "send_gradient",  "recv_gradient", "user"};
+    "forward",   "backward",        "backward_input",  "backward_weight", "recompute",     "optimizer_step",
+    "statistic", "sync_statistic",  "refresh",         "sync_refresh",    "precondition",  "sync_gradient",
+    "sync_norm", "send_activation", "recv_activation", "send_gradient",   "recv_gradient", "user"};
 }  // namespace detail
 
 /// The kind as it is written in every file format of brim, e.g. `"backward_input"`.

@@ -30,8 +30,7 @@ concept has_transfer = requires(const C& costs, stage_index lower) {
 /// Refinement: a model with `prepare(placement)` is asked for a cheaper model of the same costs once, before use.
 /// Complexity: both are called about once an action, so constant time matters.
 /// Models: `uniform_cost`, `stage_costs`, `profile`. Archetype: `tests/support/archetypes.hpp`.
-template <class C>
-concept cost_model = has_duration<C> && has_transfer<C>;
+template <class C> concept cost_model = has_duration<C> && has_transfer<C>;
 
 /// A cost model that is looked up in another form while scheduling.
 template <class C>
@@ -58,14 +57,15 @@ concept has_resident_memory = requires(const M& memory, route_index route, stage
 /// - `m.resident(route, stage) -> bytes`: held all the time by the device that holds that stage of that route.
 ///
 /// Models: `uniform_memory`, `profile`. Archetype: `tests/support/archetypes.hpp`.
-template <class M>
-concept memory_model = has_memory_deltas<M> && has_resident_memory<M>;
+template <class M> concept memory_model = has_memory_deltas<M> && has_resident_memory<M>;
 
 /// Stops the compilation with one sentence for each thing that `C` lacks.
 template <class C>
 consteval bool check_cost_model() {
-  static_assert(has_duration<C>, "cost_model: costs.duration(action, device_index) -> ticks; see docs/reference/model.md#cost_model");
-  static_assert(has_transfer<C>, "cost_model: costs.transfer(stage_index) -> ticks; see docs/reference/model.md#cost_model");
+  static_assert(has_duration<C>,
+                "cost_model: costs.duration(action, device_index) -> ticks; see docs/reference/model.md#cost_model");
+  static_assert(has_transfer<C>,
+                "cost_model: costs.transfer(stage_index) -> ticks; see docs/reference/model.md#cost_model");
   return cost_model<C>;
 }
 
@@ -73,9 +73,11 @@ consteval bool check_cost_model() {
 template <class M>
 consteval bool check_memory_model() {
   static_assert(has_memory_deltas<M>,
-                "memory_model: memory.at_start(action, device_index) and at_end(...) -> bytes; see docs/reference/model.md#memory_model");
-  static_assert(has_resident_memory<M>,
-                "memory_model: memory.resident(route_index, stage_index) -> bytes; see docs/reference/model.md#memory_model");
+                "memory_model: memory.at_start(action, device_index) and at_end(...) -> bytes; see "
+                "docs/reference/model.md#memory_model");
+  static_assert(
+      has_resident_memory<M>,
+      "memory_model: memory.resident(route_index, stage_index) -> bytes; see docs/reference/model.md#memory_model");
   return memory_model<M>;
 }
 

@@ -73,14 +73,17 @@ struct profile_checker {
   void check(const placement& where) const {
     if (costs.stages.empty()) fail("profile: it has no stages; expected at least one");
     count(costs.stages.size(), where.stages, "stages", "one stage for each, or a single one that is repeated");
-    if (!costs.devices.empty()) count(costs.devices.size(), where.devices, "devices", "one device for each, or a single one");
+    if (!costs.devices.empty())
+      count(costs.devices.size(), where.devices, "devices", "one device for each, or a single one");
     if (!costs.links.p2p.empty() && costs.links.p2p.size() != 1)
-      count(costs.links.p2p.size(), where.stages - 1, "links.p2p times", "one for each boundary between stages, or a single one");
+      count(costs.links.p2p.size(), where.stages - 1, "links.p2p times",
+            "one for each boundary between stages, or a single one");
     for (std::size_t s = 0; s < costs.stages.size(); ++s) stage(costs.stages[s], s);
     for (std::size_t d = 0; d < costs.devices.size(); ++d)
       if (!(costs.devices[d].speed >= 1e-6 && costs.devices[d].speed <= 1e6))
         fail(text("profile: device ", d, ": speed is out of range; expected 1e-6 … 1e6"));
-    if (costs.links.latency < 0 || costs.links.latency > longest_duration) fail("profile: links.latency is out of range");
+    if (costs.links.latency < 0 || costs.links.latency > longest_duration)
+      fail("profile: links.latency is out of range");
     for (const ticks t : costs.links.p2p)
       if (t < 0 || t > longest_duration) fail(text("profile: links.p2p is ", t, " ticks; expected 0 … 2^50"));
   }
@@ -97,9 +100,9 @@ inline placed_costs profile::prepare(const placement& where) const {
     for (std::int32_t s = 0; s < where.stages; ++s) {
       const device_index d = where.device_of(route_index(r), stage_index(s));
       const stage_cost& cost = stage(stage_index(s)).cost;
-      placed.table.push_back({on_device(cost.forward, d), on_device(cost.backward, d), on_device(cost.backward_input, d),
-                              on_device(cost.backward_weight, d), on_device(cost.recompute, d),
-                              on_device(cost.optimizer_step, d)});
+      placed.table.push_back({on_device(cost.forward, d), on_device(cost.backward, d),
+                              on_device(cost.backward_input, d), on_device(cost.backward_weight, d),
+                              on_device(cost.recompute, d), on_device(cost.optimizer_step, d)});
     }
   for (std::int32_t s = 0; s + 1 < where.stages; ++s) placed.transfers.push_back(transfer(stage_index(s)));
   return placed;

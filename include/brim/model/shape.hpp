@@ -60,7 +60,8 @@ constexpr void check_shape(const pipeline_shape& shape) {
   constexpr std::int64_t limit = largest_action_count / 2;
   const std::int64_t stages = std::int64_t{shape.devices} * shape.chunks;
   if (stages > limit || shape.microbatches > limit / stages)
-    detail::raise_bad_shape(shape, "a step may have at most 2^26 forwards and backwards: use fewer devices, chunks or microbatches");
+    detail::raise_bad_shape(
+        shape, "a step may have at most 2^26 forwards and backwards: use fewer devices, chunks or microbatches");
   if (shape.pairs > limit / shape.devices)
     detail::raise_bad_shape(shape, "a placement may have at most 2^26 stage copies: use fewer devices or pairs");
   if (shape.pairs > shape.devices) detail::raise_bad_shape(shape, "there cannot be more pairs of routes than devices");

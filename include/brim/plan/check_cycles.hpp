@@ -19,7 +19,10 @@ namespace brim::detail {
 /// Complexity: O(n log n) in the entries that are no pipeline actions and no transfers.
 class cycle_check {
  public:
-  cycle_check(plan_index& index, std::span<const late_entry> late, const plan_times& times) : x_(index), p_(index.p), times_(times) {
+  cycle_check(plan_index& index, std::span<const late_entry> late, const plan_times& times)
+      : x_(index),
+        p_(index.p),
+        times_(times) {
     for (const late_entry& l : late) {
       const instruction& i = p_.instructions[l.at];
       const refresh_cycle c(i.step, i.origin_step, p_.steps);
@@ -30,12 +33,14 @@ class cycle_check {
   bool run() {
     if (entries_.empty()) return true;
     find_last_backwards();
-    return for_groups([](const entry& e) { return sort_key(e.in->what.stage, e.in->what.layer, e.in->what.side, e.cycle); },
-                      [](const entry& e) { return sort_key(e.kind(), e.device, e.in->what.microbatch, e.in->piece, e.at); },
-                      [this](std::span<const entry> g) { return check_cycle(g); }) &&
-           for_groups([](const entry& e) { return sort_key(e.in->step, e.in->what.stage, e.device); },
-                      [](const entry& e) { return sort_key(e.kind(), e.in->what.layer, e.in->what.side, e.in->piece, e.at); },
-                      [this](std::span<const entry> g) { return check_step_end(g); }) &&
+    return for_groups(
+               [](const entry& e) { return sort_key(e.in->what.stage, e.in->what.layer, e.in->what.side, e.cycle); },
+               [](const entry& e) { return sort_key(e.kind(), e.device, e.in->what.microbatch, e.in->piece, e.at); },
+               [this](std::span<const entry> g) { return check_cycle(g); }) &&
+           for_groups(
+               [](const entry& e) { return sort_key(e.in->step, e.in->what.stage, e.device); },
+               [](const entry& e) { return sort_key(e.kind(), e.in->what.layer, e.in->what.side, e.in->piece, e.at); },
+               [this](std::span<const entry> g) { return check_step_end(g); }) &&
            for_groups([](const entry& e) { return sort_key(e.in->step, e.device); },
                       [](const entry& e) { return sort_key(e.kind(), e.at); },
                       [this](std::span<const entry> g) { return check_norms(g); });
@@ -55,8 +60,9 @@ class cycle_check {
 
   template <class Key, class Within, class Check>
   bool for_groups(const Key& key, const Within& within, const Check& check) {
-    std::sort(entries_.begin(), entries_.end(),
-              [&](const entry& a, const entry& b) { return sort_key(key(a), within(a)) < sort_key(key(b), within(b)); });
+    std::sort(entries_.begin(), entries_.end(), [&](const entry& a, const entry& b) {
+      return sort_key(key(a), within(a)) < sort_key(key(b), within(b));
+    });
     for (std::size_t first = 0, last = 0; first < entries_.size(); first = last) {
       while (last < entries_.size() && key(entries_[last]) == key(entries_[first])) ++last;
       if (!check(group(entries_).subspan(first, last - first))) return false;
@@ -98,9 +104,10 @@ class cycle_check {
   bool check_after(const entry& e, const entry* before) {
     if (before == nullptr) return true;
     if (!done(*before, e)) return fail_order(e, *before->in);
-    if (times_.empty() || before->repetition != e.repetition || times_.end_of(before->at) <= times_.start_of(e.at)) return true;
-    return x_.fail_at(e.at, text("by the timeline it starts at ", times_.start_of(e.at), ", and ", describe_entry(p_, *before->in),
-                                 " takes until ", times_.end_of(before->at)));
+    if (times_.empty() || before->repetition != e.repetition || times_.end_of(before->at) <= times_.start_of(e.at))
+      return true;
+    return x_.fail_at(e.at, text("by the timeline it starts at ", times_.start_of(e.at), ", and ",
+                                 describe_entry(p_, *before->in), " takes until ", times_.end_of(before->at)));
   }
 
   // ---- one refresh cycle of one side of one layer ----
@@ -117,7 +124,8 @@ class cycle_check {
     for (const group users : {sums, refreshes})
       for (std::size_t k = 0; k < users.size();) {
         const group own = on_device(users, users[k].device);
-        if (!check_users(own, on_device(statistics, own.front().device), latest(on_device(sums, own.front().device)))) return false;
+        if (!check_users(own, on_device(statistics, own.front().device), latest(on_device(sums, own.front().device))))
+          return false;
         k += own.size();
       }
     for (const entry& e : exchanges)
@@ -136,8 +144,8 @@ class cycle_check {
     const entry& first = users.front();
     const std::int64_t share = x_.share_of(first.in->what.stage, first.device);
     if (complete != (whole > 0 ? whole : share))
-      return x_.fail_at(first.at, text("it needs the statistics of ", share, " microbatches of step ", first.in->origin_step,
-                                       " on this device, the plan has ", complete - whole));
+      return x_.fail_at(first.at, text("it needs the statistics of ", share, " microbatches of step ",
+                                       first.in->origin_step, " on this device, the plan has ", complete - whole));
     const entry* const last = latest(statistics);
     for (const entry& e : users) {
       if (!check_after(e, last)) return false;
@@ -150,7 +158,8 @@ class cycle_check {
   static const entry* exchanged_by(const entry& e, group refreshes) {
     if (refreshes.empty()) return nullptr;
     if (e.in->pieces != refreshes.front().in->pieces) return &refreshes.back();
-    const auto end = std::partition_point(refreshes.begin(), refreshes.end(), [&](const entry& r) { return r.in->piece <= e.in->piece; });
+    const auto end = std::partition_point(refreshes.begin(), refreshes.end(),
+                                          [&](const entry& r) { return r.in->piece <= e.in->piece; });
     return end == refreshes.begin() ? nullptr : &*(end - 1);
   }
 
@@ -161,14 +170,17 @@ class cycle_check {
       const bool first = k == 0 || g[k - 1].device != e.device || g[k - 1].in->what.microbatch != e.in->what.microbatch;
       if (!first) {
         const entry& before = g[k - 1];
-        if (before.in->pieces != e.in->pieces) return x_.fail_at(e.at, text("another piece of it says ", before.in->pieces, " pieces"));
+        if (before.in->pieces != e.in->pieces)
+          return x_.fail_at(e.at, text("another piece of it says ", before.in->pieces, " pieces"));
         if (before.in->piece == e.in->piece) return x_.fail_at(e.at, "it stands in the plan twice");
         if (!done(before, e)) return x_.fail_at(e.at, "it stands before an earlier piece of the same item");
       }
       if (e.kind() == action_kind::refresh || e.kind() == action_kind::sync_refresh) continue;
-      const bool last = k + 1 == g.size() || g[k + 1].device != e.device || g[k + 1].in->what.microbatch != e.in->what.microbatch;
+      const bool last =
+          k + 1 == g.size() || g[k + 1].device != e.device || g[k + 1].in->what.microbatch != e.in->what.microbatch;
       const std::int32_t expected = first ? 0 : g[k - 1].in->piece + 1;
-      if (e.in->piece != expected || (last && e.in->piece + 1 != e.in->pieces)) return x_.fail_at(e.at, "a piece of the same item is missing");
+      if (e.in->piece != expected || (last && e.in->piece + 1 != e.in->pieces))
+        return x_.fail_at(e.at, "a piece of the same item is missing");
     }
     return true;
   }
@@ -190,7 +202,8 @@ class cycle_check {
   /// the rest of it. What several devices have to share has to be exchanged.
   bool check_division(group refreshes, group exchanges) {
     if (refreshes.empty()) {
-      if (!exchanges.empty() && p_.replicas == 1) return x_.fail_at(exchanges.front().at, "there is no refresh that it could share");
+      if (!exchanges.empty() && p_.replicas == 1)
+        return x_.fail_at(exchanges.front().at, "there is no refresh that it could share");
       return true;
     }
     if (p_.replicas > 1) return true;
@@ -203,7 +216,8 @@ class cycle_check {
       have.push_back(e.in->piece);
       const bool first = k == 0 || refreshes[k - 1].device != e.device;
       const bool last = k + 1 == refreshes.size() || refreshes[k + 1].device != e.device;
-      alone = alone && e.in->piece == (first ? 0 : refreshes[k - 1].in->piece + 1) && (!last || e.in->piece + 1 == pieces);
+      alone =
+          alone && e.in->piece == (first ? 0 : refreshes[k - 1].in->piece + 1) && (!last || e.in->piece + 1 == pieces);
     }
     std::sort(have.begin(), have.end());
     bool divided = have.size() == static_cast<std::size_t>(pieces);
@@ -243,8 +257,10 @@ class cycle_check {
   }
 
   static group of_layer(group g, layer_index layer) {  // of one kind, sorted by layer
-    const auto first = std::partition_point(g.begin(), g.end(), [layer](const entry& e) { return e.in->what.layer < layer; });
-    const auto last = std::partition_point(first, g.end(), [layer](const entry& e) { return e.in->what.layer == layer; });
+    const auto first =
+        std::partition_point(g.begin(), g.end(), [layer](const entry& e) { return e.in->what.layer < layer; });
+    const auto last =
+        std::partition_point(first, g.end(), [layer](const entry& e) { return e.in->what.layer == layer; });
     return {first, last};
   }
   static bool same_item(const entry& x, const entry& y) {
@@ -265,7 +281,9 @@ class cycle_check {
 
   void find_last_backwards() {
     routes_ = std::min(p_.where.routes, p_.shape.microbatches);
-    last_.assign(static_cast<std::size_t>(p_.steps) * static_cast<std::size_t>(p_.where.stages) * static_cast<std::size_t>(routes_), 0);
+    last_.assign(static_cast<std::size_t>(p_.steps) * static_cast<std::size_t>(p_.where.stages) *
+                     static_cast<std::size_t>(routes_),
+                 0);
     for (std::size_t k = 0; k < x_.cells.size(); ++k) {
       const plan_cell& c = x_.cells[k];
       const auto microbatches = static_cast<std::size_t>(p_.shape.microbatches);
@@ -276,7 +294,9 @@ class cycle_check {
   }
   [[nodiscard]] std::uint32_t last_backward(std::int32_t step, stage_index stage, route_index route) const {
     if (route.value >= routes_) return no_instruction;  // no microbatch takes it
-    return last_[(static_cast<std::size_t>(step) * static_cast<std::size_t>(p_.where.stages) + stage.at()) * static_cast<std::size_t>(routes_) + route.at()];
+    return last_[(static_cast<std::size_t>(step) * static_cast<std::size_t>(p_.where.stages) + stage.at()) *
+                     static_cast<std::size_t>(routes_) +
+                 route.at()];
   }
 
   plan_index& x_;

@@ -42,10 +42,12 @@ class order_check {
     for (std::uint32_t at = s.begin; at < s.end; ++at) {
       const instruction& i = p_.instructions[at];
       for (const event_index e : p_.waits_of(i)) {
-        if (e.value < 0 || e.value >= p_.events) return x_.fail_at(at, text("it waits for event ", e.value, " of ", p_.events));
+        if (e.value < 0 || e.value >= p_.events)
+          return x_.fail_at(at, text("it waits for event ", e.value, " of ", p_.events));
         const std::uint32_t by = x_.recorded_by[e.at()];
         if (by == no_instruction) return x_.fail_at(at, text("it waits for event ", e.value, ", which nobody records"));
-        if (x_.device_at(by) != s.device) return x_.fail_at(at, text("it waits for event ", e.value, " of another device"));
+        if (x_.device_at(by) != s.device)
+          return x_.fail_at(at, text("it waits for event ", e.value, " of another device"));
         std::uint32_t& seen = seen_[x_.stream_of[by]];
         if (x_.stream_of[by] < known && seen <= by) seen = by + 1;
       }
@@ -63,20 +65,24 @@ class order_check {
   bool check(const instruction& i, std::uint32_t at, std::uint32_t compute, std::uint32_t next_device) {
     const std::int32_t stage = i.what.stage.value;
     switch (i.what.kind) {
-      case action_kind::forward: return stage == 0 || check_input(i, at, stage - 1, &plan_cell::forward, x_.cell_of(i).recv_activation);
+      case action_kind::forward:
+        return stage == 0 || check_input(i, at, stage - 1, &plan_cell::forward, x_.cell_of(i).recv_activation);
       case action_kind::backward:
       case action_kind::backward_input:
         if (!done(x_.cell_of(i).forward, at)) return x_.fail_at(at, "it stands before its own forward");
-        return stage + 1 == p_.where.stages || check_input(i, at, stage + 1, &plan_cell::backward, x_.cell_of(i).recv_gradient);
+        return stage + 1 == p_.where.stages ||
+               check_input(i, at, stage + 1, &plan_cell::backward, x_.cell_of(i).recv_gradient);
       case action_kind::backward_weight:
         return done(x_.cell_of(i).backward, at) || x_.fail_at(at, "it stands before its own backward_input");
       case action_kind::recompute:
         if (!done(x_.cell_of(i).forward, at)) return x_.fail_at(at, "it stands before its own forward");
         return x_.cell_of(i).backward > at || x_.fail_at(at, "it stands behind its own backward");
       case action_kind::send_activation:
-        return (done(x_.cell_of(i).forward, at) || fail_wait(at, x_.cell_of(i).forward)) && pairs_.check_transfer(i, at);
+        return (done(x_.cell_of(i).forward, at) || fail_wait(at, x_.cell_of(i).forward)) &&
+               pairs_.check_transfer(i, at);
       case action_kind::send_gradient:
-        return (done(x_.cell_of(i).backward, at) || fail_wait(at, x_.cell_of(i).backward)) && pairs_.check_transfer(i, at);
+        return (done(x_.cell_of(i).backward, at) || fail_wait(at, x_.cell_of(i).backward)) &&
+               pairs_.check_transfer(i, at);
       case action_kind::recv_activation:
       case action_kind::recv_gradient: return pairs_.check_transfer(i, at);
       case action_kind::user: return true;
@@ -90,7 +96,8 @@ class order_check {
   }
 
   /// The input of a stage comes from the stage beside it, on this device or through a receive.
-  bool check_input(const instruction& i, std::uint32_t at, std::int32_t from, std::uint32_t plan_cell::*producer, std::uint32_t receive) {
+  bool check_input(const instruction& i, std::uint32_t at, std::int32_t from, std::uint32_t plan_cell::*producer,
+                   std::uint32_t receive) {
     const device_index here = p_.streams[stream_].device;
     if (p_.where.device_of(i.what.route, stage_index(from)) == here) {
       const std::uint32_t before = x_.cell_of(i, from).*producer;

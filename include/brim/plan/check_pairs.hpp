@@ -29,11 +29,13 @@ class pair_check {
     }
     const bool sends = is_send(i.what.kind);
     if (end == no_instruction)
-      return x_.fail_at(at, text(sends ? "nothing receives it on device " : "nothing sends it on device ", i.peer.value));
+      return x_.fail_at(at,
+                        text(sends ? "nothing receives it on device " : "nothing sends it on device ", i.peer.value));
     x_.partner[at] = end;
     if (sends) return true;
     if (p_.instructions[end].tag != i.tag)
-      return x_.fail_at(at, text("its tag is ", i.tag, ", the other end's on device ", i.peer.value, " is ", p_.instructions[end].tag));
+      return x_.fail_at(at, text("its tag is ", i.tag, ", the other end's on device ", i.peer.value, " is ",
+                                 p_.instructions[end].tag));
     return check_fifo(at, end);
   }
 
@@ -44,13 +46,16 @@ class pair_check {
       if (is_collective(p_.instructions[at].what.kind)) x_.members.push_back(at);
     const auto key = [this](std::uint32_t at) {
       const instruction& i = p_.instructions[at];
-      return sort_key(i.what.kind, i.what.stage, i.what.layer, i.what.side, i.step, i.origin_step, i.piece, i.pieces, i.what.microbatch);
+      return sort_key(i.what.kind, i.what.stage, i.what.layer, i.what.side, i.step, i.origin_step, i.piece, i.pieces,
+                      i.what.microbatch);
     };
-    std::sort(x_.members.begin(), x_.members.end(), [&](std::uint32_t a, std::uint32_t b) { return sort_key(key(a), a) < sort_key(key(b), b); });
+    std::sort(x_.members.begin(), x_.members.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return sort_key(key(a), a) < sort_key(key(b), b); });
     for (std::size_t first = 0, last = 0; first < x_.members.size(); first = last) {
       while (last < x_.members.size() && key(x_.members[last]) == key(x_.members[first])) ++last;
       if (!check_group(first, last)) return false;
-      for (std::size_t m = first; m < last; ++m) x_.partner[x_.members[m]] = static_cast<std::uint32_t>(x_.groups.size());
+      for (std::size_t m = first; m < last; ++m)
+        x_.partner[x_.members[m]] = static_cast<std::uint32_t>(x_.groups.size());
       x_.groups.push_back({first, last});
     }
     return true;
@@ -77,12 +82,15 @@ class pair_check {
   bool check_group(std::size_t first, std::size_t last) {
     const instruction& i = p_.instructions[x_.members[first]];
     const bool everybody = i.what.stage.value < 0;
-    const std::size_t wanted = everybody ? static_cast<std::size_t>(p_.shape.devices) : x_.holders_of(i.what.stage).size();
+    const std::size_t wanted =
+        everybody ? static_cast<std::size_t>(p_.shape.devices) : x_.holders_of(i.what.stage).size();
     for (std::size_t m = first; m < last; ++m) {
       const std::uint32_t at = x_.members[m];
-      if (m > first && x_.device_at(at) == x_.device_at(x_.members[m - 1])) return x_.fail_at(at, "it stands in the plan twice");
+      if (m > first && x_.device_at(at) == x_.device_at(x_.members[m - 1]))
+        return x_.fail_at(at, "it stands in the plan twice");
       if (p_.instructions[at].tag != i.tag)
-        return x_.fail_at(at, text("its tag is ", p_.instructions[at].tag, ", that of device ", x_.device_at(x_.members[first]).value, " is ", i.tag));
+        return x_.fail_at(at, text("its tag is ", p_.instructions[at].tag, ", that of device ",
+                                   x_.device_at(x_.members[first]).value, " is ", i.tag));
     }
     if (last - first == wanted) return true;
     return x_.fail_at(x_.members[first], text(wanted, " devices have to take part in it, ", last - first, " do"));

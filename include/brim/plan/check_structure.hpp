@@ -43,23 +43,27 @@ class structure_check {
 
   bool check_placement() {
     const placement& w = p_.where;
-    if (w.devices != p_.shape.devices) return x_.fail(text("the placement has ", w.devices, " devices, the shape ", p_.shape.devices));
+    if (w.devices != p_.shape.devices)
+      return x_.fail(text("the placement has ", w.devices, " devices, the shape ", p_.shape.devices));
     if (w.routes < 1 || w.stages < 1 || w.routes > 32767)
       return x_.fail(text("the placement has ", w.routes, " routes and ", w.stages, " stages"));
     if (w.holders.size() != static_cast<std::size_t>(w.routes) * static_cast<std::size_t>(w.stages))
-      return x_.fail(text("the placement lists ", w.holders.size(), " holders, expected routes × stages = ",
-                          std::int64_t{w.routes} * w.stages));
+      return x_.fail(text("the placement lists ", w.holders.size(),
+                          " holders, expected routes × stages = ", std::int64_t{w.routes} * w.stages));
     for (const device_index d : w.holders)
-      if (d.value < 0 || d.value >= w.devices) return x_.fail(text("the placement names device ", d.value, " of ", w.devices));
+      if (d.value < 0 || d.value >= w.devices)
+        return x_.fail(text("the placement names device ", d.value, " of ", w.devices));
     if (static_cast<std::size_t>(w.devices) > p_.streams.size())
-      return x_.fail(text("it has ", p_.streams.size(), " streams for ", w.devices, " devices; every device needs its compute stream"));
+      return x_.fail(text("it has ", p_.streams.size(), " streams for ", w.devices,
+                          " devices; every device needs its compute stream"));
     std::vector<stage_holder> on;
     x_.holder_offsets.push_back(0);
     for (std::int32_t s = 0; s < w.stages; ++s) {
       on.clear();
       for (std::int32_t r = 0; r < w.routes; ++r)
-        on.push_back({w.device_of(route_index(r), stage_index(s)),
-                      r < p_.shape.microbatches ? (std::int64_t{p_.shape.microbatches} - r + w.routes - 1) / w.routes : 0});
+        on.push_back(
+            {w.device_of(route_index(r), stage_index(s)),
+             r < p_.shape.microbatches ? (std::int64_t{p_.shape.microbatches} - r + w.routes - 1) / w.routes : 0});
       std::sort(on.begin(), on.end(), [](const stage_holder& a, const stage_holder& b) { return a.device < b.device; });
       for (const stage_holder& h : on) {
         if (x_.holders.size() > x_.holder_offsets.back() && x_.holders.back().device == h.device)
@@ -75,7 +79,8 @@ class structure_check {
   [[nodiscard]] bool has_stream(stream_kind kind) const {
     switch (p_.transport) {
       case transport::buffered:
-      case transport::queue_per_edge: return kind == stream_kind::send || kind == stream_kind::receive || kind == stream_kind::collective;
+      case transport::queue_per_edge:
+        return kind == stream_kind::send || kind == stream_kind::receive || kind == stream_kind::collective;
       case transport::one_queue: return kind == stream_kind::communication;
       case transport::queue_per_direction:
         return kind == stream_kind::activation || kind == stream_kind::gradient || kind == stream_kind::collective;
@@ -90,11 +95,15 @@ class structure_check {
     std::vector<std::int64_t> used;  // of the current device, to find a queue that it has twice
     for (std::size_t k = 0; k < p_.streams.size(); ++k) {
       const stream& s = p_.streams[k];
-      const auto fail = [&](const char* rule) { return x_.fail(text("stream ", k, ": ", rule), {.device = s.device.value}); };
-      if (s.begin != at || s.end < s.begin || s.end > p_.instructions.size()) return fail("its range does not follow the one before");
+      const auto fail = [&](const char* rule) {
+        return x_.fail(text("stream ", k, ": ", rule), {.device = s.device.value});
+      };
+      if (s.begin != at || s.end < s.begin || s.end > p_.instructions.size())
+        return fail("its range does not follow the one before");
       if (static_cast<std::size_t>(s.kind) >= stream_kind_count) return fail("its kind is unknown");
       if (s.kind == stream_kind::compute) {
-        if (s.device.value != ++device || device >= p_.shape.devices) return fail("expected one compute stream for each device, in order");
+        if (s.device.value != ++device || device >= p_.shape.devices)
+          return fail("expected one compute stream for each device, in order");
         x_.first_stream.push_back(static_cast<std::uint32_t>(k));
         if (!no_queue_twice(used)) return fail("the device before it has a queue twice");
       } else {
@@ -102,12 +111,14 @@ class structure_check {
         if (!has_stream(s.kind)) return fail("the plan's transport has no such queue");
         used.push_back((std::int64_t{s.peer.value} << 8) | static_cast<std::int64_t>(s.kind));
       }
-      const bool edge = p_.transport == transport::queue_per_edge && (s.kind == stream_kind::send || s.kind == stream_kind::receive);
+      const bool edge =
+          p_.transport == transport::queue_per_edge && (s.kind == stream_kind::send || s.kind == stream_kind::receive);
       if (edge ? s.peer.value < 0 || s.peer.value >= p_.shape.devices || s.peer == s.device : s.peer.value != -1)
         return fail("its peer is impossible");
       at = s.end;
     }
-    if (device + 1 != p_.shape.devices) return x_.fail(text("device ", device + 1, " has no compute stream"), {.device = device + 1});
+    if (device + 1 != p_.shape.devices)
+      return x_.fail(text("device ", device + 1, " has no compute stream"), {.device = device + 1});
     if (!no_queue_twice(used)) return x_.fail(text("device ", device, " has a queue twice"), {.device = device});
     if (at != p_.instructions.size()) return x_.fail("the streams do not cover all instructions");
     x_.first_stream.push_back(static_cast<std::uint32_t>(p_.streams.size()));
@@ -135,12 +146,14 @@ class structure_check {
         x_.stream_of[at] = static_cast<std::uint32_t>(k);
         const instruction& i = p_.instructions[at];
         if (const char* rule = broken_rule(i, s, kinds)) return x_.fail_at(at, rule);
-        if (s.kind == stream_kind::compute && i.step < step) return x_.fail_at(at, text("it stands behind an entry of step ", step));
+        if (s.kind == stream_kind::compute && i.step < step)
+          return x_.fail_at(at, text("it stands behind an entry of step ", step));
         step = i.step;
         if (!check_lists(i, at, waits) || !enter(i, at)) return false;
       }
     }
-    if (waits != p_.waits.size()) return x_.fail(text("it lists ", p_.waits.size(), " waits, the instructions have ", waits));
+    if (waits != p_.waits.size())
+      return x_.fail(text("it lists ", p_.waits.size(), " waits, the instructions have ", waits));
     return true;
   }
 
@@ -153,11 +166,14 @@ class structure_check {
     if (!is_pipeline_action(a.kind) && !is_transfer(a.kind)) return broken_other(i, s.device);
     if (a.stage.value < 0 || a.stage.value >= p_.where.stages) return "there is no such stage";
     if (a.microbatch.value < 0 || a.microbatch.value >= p_.shape.microbatches) return "there is no such microbatch";
-    if (p_.where.routes == 1 ? a.route.value != 0 : p_.where.route_of(a.microbatch) != a.route) return "the microbatch takes another route";
+    if (p_.where.routes == 1 ? a.route.value != 0 : p_.where.route_of(a.microbatch) != a.route)
+      return "the microbatch takes another route";
     if (p_.where.device_of(a.route, a.stage) != s.device) return "another device holds this stage";
-    if (a.layer.value != -1 || a.side != side::none || i.piece != 0 || i.pieces != 1) return "it has neither layer, side nor pieces";
+    if (a.layer.value != -1 || a.side != side::none || i.piece != 0 || i.pieces != 1)
+      return "it has neither layer, side nor pieces";
     if (i.origin_step != i.step) return "origin_step has to be its step";
-    if (is_pipeline_action(a.kind)) return i.tag == -1 && i.peer.value == -1 ? nullptr : "only communication has a tag or a peer";
+    if (is_pipeline_action(a.kind))
+      return i.tag == -1 && i.peer.value == -1 ? nullptr : "only communication has a tag or a peer";
     return broken_transfer(i, s);
   }
 
@@ -183,7 +199,8 @@ class structure_check {
     if (a.microbatch.value < -1 || a.microbatch.value >= p_.shape.microbatches) return "there is no such microbatch";
     if (a.route.value < 0 || a.route.value >= p_.where.routes) return "there is no such route";
     if (i.peer.value != -1) return "only transfers have a peer";
-    if (is_collective(a.kind) ? i.tag < 0 : i.tag != -1) return is_collective(a.kind) ? "it needs a tag" : "only communication has a tag";
+    if (is_collective(a.kind) ? i.tag < 0 : i.tag != -1)
+      return is_collective(a.kind) ? "it needs a tag" : "only communication has a tag";
     const bool dated = is_second_order(a.kind) && a.kind != action_kind::precondition;
     if (dated && i.origin_step > i.step) return "it runs before the step of its statistics";
     if (!dated && i.origin_step != i.step) return "origin_step has to be its step";
@@ -204,8 +221,12 @@ class structure_check {
       switch (s.kind) {
         case stream_kind::compute: fits = !is_communication(kind) || p_.transport == transport::blocking; break;
         case stream_kind::communication: fits = is_communication(kind); break;
-        case stream_kind::activation: fits = kind == action_kind::send_activation || kind == action_kind::recv_activation; break;
-        case stream_kind::gradient: fits = kind == action_kind::send_gradient || kind == action_kind::recv_gradient; break;
+        case stream_kind::activation:
+          fits = kind == action_kind::send_activation || kind == action_kind::recv_activation;
+          break;
+        case stream_kind::gradient:
+          fits = kind == action_kind::send_gradient || kind == action_kind::recv_gradient;
+          break;
         case stream_kind::send: fits = is_send(kind); break;
         case stream_kind::receive: fits = is_receive(kind); break;
         case stream_kind::collective: fits = is_collective(kind); break;
@@ -220,7 +241,8 @@ class structure_check {
       return x_.fail_at(at, "its waits do not follow those of the instruction before");
     waits += i.wait_count;
     if (i.records.value == -1) return true;
-    if (i.records.value < 0 || i.records.value >= p_.events) return x_.fail_at(at, text("it records event ", i.records.value, " of ", p_.events));
+    if (i.records.value < 0 || i.records.value >= p_.events)
+      return x_.fail_at(at, text("it records event ", i.records.value, " of ", p_.events));
     std::uint32_t& by = x_.recorded_by[i.records.at()];
     if (by != no_instruction) return x_.fail_at(at, text("event ", i.records.value, " is recorded twice"));
     by = at;
@@ -253,15 +275,18 @@ class structure_check {
       for (std::int32_t s = 0; s < p_.where.stages; ++s)
         for (std::int32_t m = 0; m < p_.shape.microbatches; ++m) {
           const plan_cell& c = x_.cells[x_.cell_at(step, s, m)];
-          const char* missing = c.forward == no_instruction ? "forward" : c.backward == no_instruction ? "backward" : nullptr;
+          const char* missing = c.forward == no_instruction    ? "forward"
+                                : c.backward == no_instruction ? "backward"
+                                                               : nullptr;
           if (missing == nullptr) {
             const bool half = p_.instructions[c.backward].what.kind == action_kind::backward_input;
             if (half == (c.weight != no_instruction)) continue;
             missing = half ? "backward_weight" : "backward_input";
           }
           const device_index d = p_.where.device_of(p_.where.route_of(microbatch_index(m)), stage_index(s));
-          return x_.fail(text("device ", d.value, ": stage ", s, " microbatch ", m, " step ", step, " has no ", missing),
-                         {.device = d.value, .step = step, .stage = s, .microbatch = m});
+          return x_.fail(
+              text("device ", d.value, ": stage ", s, " microbatch ", m, " step ", step, " has no ", missing),
+              {.device = d.value, .step = step, .stage = s, .microbatch = m});
         }
     return true;
   }

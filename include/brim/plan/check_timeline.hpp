@@ -21,7 +21,9 @@ struct plan_times {
   std::span<const std::uint32_t> partner = {};
 
   [[nodiscard]] bool empty() const { return entry_of.empty(); }
-  [[nodiscard]] const interval& of(std::uint32_t instruction_at) const { return p.timeline[entry_of[instruction_at]].time; }
+  [[nodiscard]] const interval& of(std::uint32_t instruction_at) const {
+    return p.timeline[entry_of[instruction_at]].time;
+  }
   [[nodiscard]] ticks start_of(std::uint32_t at) const { return of(at).start; }
   /// When a compute action has finished, or a collective: not before its last member has come and the slowest is done.
   [[nodiscard]] ticks end_of(std::uint32_t at) const {
@@ -34,7 +36,11 @@ struct plan_times {
 class timeline_check {
  public:
   timeline_check(plan_index& index, std::span<const late_entry> late, plan_times& times)
-      : x_(index), p_(index.p), late_(late), times_(times), time_of_(times.entry_of) {}
+      : x_(index),
+        p_(index.p),
+        late_(late),
+        times_(times),
+        time_of_(times.entry_of) {}
 
   bool run() {
     if (p_.timeline.empty()) return true;
@@ -42,7 +48,8 @@ class timeline_check {
     std::size_t at = 0;
     for (std::int32_t d = 0; d < p_.shape.devices; ++d)
       if (!check_device(device_index(d), at)) return false;
-    if (at != p_.timeline.size()) return fail(at, "it is on a device that does not exist, or does not stand with its device");
+    if (at != p_.timeline.size())
+      return fail(at, "it is on a device that does not exist, or does not stand with its device");
     end_collectives();
     return check_inputs() && check_exchanges() && check_metrics();
   }
@@ -52,13 +59,14 @@ class timeline_check {
 
   bool fail(std::size_t at, const std::string& rule) {
     const timed_action& a = p_.timeline[at];
-    return x_.fail(text("timeline entry ", at, ": device ", a.device.value, " ", describe_entry(p_, a), " from ", a.time.start, " to ",
-                        a.time.end, ": ", rule),
+    return x_.fail(text("timeline entry ", at, ": device ", a.device.value, " ", describe_entry(p_, a), " from ",
+                        a.time.start, " to ", a.time.end, ": ", rule),
                    site_of(a.device, a.step, a.what));
   }
 
   static bool same(const timed_action& a, const instruction& i) {
-    return a.what == i.what && a.step == i.step && a.origin_step == i.origin_step && a.piece == i.piece && a.pieces == i.pieces;
+    return a.what == i.what && a.step == i.step && a.origin_step == i.origin_step && a.piece == i.piece &&
+           a.pieces == i.pieces;
   }
 
   /// The timeline's entries of one device against its streams: everything but collectives in the same order.
@@ -69,8 +77,10 @@ class timeline_check {
     collectives_.clear();
     for (; at < p_.timeline.size() && p_.timeline[at].device == d; ++at) {
       const timed_action& a = p_.timeline[at];
-      if (a.time.start < 0 || a.time.end < a.time.start || a.time.end > 2 * longest_schedule) return fail(at, "its times are impossible");
-      if (a.step < 0 || a.step >= p_.steps || a.time.start < a.step * p_.step_length) return fail(at, "it starts before its step");
+      if (a.time.start < 0 || a.time.end < a.time.start || a.time.end > 2 * longest_schedule)
+        return fail(at, "its times are impossible");
+      if (a.step < 0 || a.step >= p_.steps || a.time.start < a.step * p_.step_length)
+        return fail(at, "it starts before its step");
       if (static_cast<std::size_t>(a.what.kind) < action_kind_count && is_collective(a.what.kind)) {
         collectives_.push_back(static_cast<std::uint32_t>(at));
         continue;
@@ -78,7 +88,8 @@ class timeline_check {
       while (next < compute.end && is_communication(p_.instructions[next].what.kind)) ++next;
       if (next == compute.end || !same(a, p_.instructions[next]))
         return fail(at, next == compute.end ? std::string("the compute stream has no entry left for it")
-                                            : text("the compute stream has ", describe_entry(p_, p_.instructions[next]), " in its place"));
+                                            : text("the compute stream has ", describe_entry(p_, p_.instructions[next]),
+                                                   " in its place"));
       if (a.time.start < free) return fail(at, text("the device is busy until ", free));
       if (first_start < 0) first_start = a.time.start;
       free = a.time.end;
@@ -87,8 +98,8 @@ class timeline_check {
     while (next < compute.end && is_communication(p_.instructions[next].what.kind)) ++next;
     if (next != compute.end) return x_.fail_at(next, "the timeline has no entry for it");
     if (first_start >= 0 && free - first_start > p_.steps * p_.step_length)
-      return x_.fail(text("device ", d.value, " is busy from ", first_start, " to ", free, ", longer than ", p_.steps, " steps of ",
-                          p_.step_length, " ticks"),
+      return x_.fail(text("device ", d.value, " is busy from ", first_start, " to ", free, ", longer than ", p_.steps,
+                          " steps of ", p_.step_length, " ticks"),
                      {.device = d.value});
     return check_collectives(d);
   }
@@ -101,10 +112,13 @@ class timeline_check {
     for (std::uint32_t at = p_.streams[last].begin; x_.has_second_order && at < p_.streams[last].end; ++at)
       if (is_collective(p_.instructions[at].what.kind)) issued_.push_back(at);
     const auto key = [](const auto& e) {
-      return sort_key(e.what.kind, e.what.stage, e.what.layer, e.what.side, e.what.route, e.what.microbatch, e.step, e.origin_step, e.piece, e.pieces);
+      return sort_key(e.what.kind, e.what.stage, e.what.layer, e.what.side, e.what.route, e.what.microbatch, e.step,
+                      e.origin_step, e.piece, e.pieces);
     };
-    std::sort(listed.begin(), listed.end(), [&](std::uint32_t a, std::uint32_t b) { return key(p_.timeline[a]) < key(p_.timeline[b]); });
-    std::sort(issued_.begin(), issued_.end(), [&](std::uint32_t a, std::uint32_t b) { return key(p_.instructions[a]) < key(p_.instructions[b]); });
+    std::sort(listed.begin(), listed.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return key(p_.timeline[a]) < key(p_.timeline[b]); });
+    std::sort(issued_.begin(), issued_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return key(p_.instructions[a]) < key(p_.instructions[b]); });
     for (std::size_t k = 0; k < std::max(listed.size(), issued_.size()); ++k) {
       if (k == issued_.size() || (k < listed.size() && key(p_.timeline[listed[k]]) < key(p_.instructions[issued_[k]])))
         return fail(listed[k], "no stream has an entry for it");
@@ -133,8 +147,10 @@ class timeline_check {
         for (std::int32_t m = 0; m < p_.shape.microbatches; ++m) {
           const plan_cell& low = x_.cells[x_.cell_at(step, s, m)];
           const plan_cell& high = x_.cells[x_.cell_at(step, s + 1, m)];
-          if (time_of(high.forward).start < time_of(low.forward).end) return fail(time_of_[high.forward], "its input comes later");
-          if (time_of(low.backward).start < time_of(high.backward).end) return fail(time_of_[low.backward], "its input comes later");
+          if (time_of(high.forward).start < time_of(low.forward).end)
+            return fail(time_of_[high.forward], "its input comes later");
+          if (time_of(low.backward).start < time_of(high.backward).end)
+            return fail(time_of_[low.backward], "its input comes later");
         }
     return true;
   }

@@ -40,11 +40,14 @@ class emitter {
   enum : std::size_t { activation = 0, gradient = 1 };
 
   [[nodiscard]] std::size_t cell(std::int32_t step, std::int32_t stage, std::int32_t microbatch) const {
-    return (static_cast<std::size_t>(step) * static_cast<std::size_t>(plan_.where.stages) + static_cast<std::size_t>(stage)) *
+    return (static_cast<std::size_t>(step) * static_cast<std::size_t>(plan_.where.stages) +
+            static_cast<std::size_t>(stage)) *
                static_cast<std::size_t>(plan_.shape.microbatches) +
            static_cast<std::size_t>(microbatch);
   }
-  [[nodiscard]] device_index holder(route_index r, std::int32_t stage) const { return plan_.where.device_of(r, stage_index(stage)); }
+  [[nodiscard]] device_index holder(route_index r, std::int32_t stage) const {
+    return plan_.where.device_of(r, stage_index(stage));
+  }
 
   /// Both ends of a transfer, and their streams.
   struct ends {
@@ -113,14 +116,15 @@ class emitter {
 
   void emit_compute(std::size_t i) {
     const timed_action& a = plan_.timeline[i];
-    const std::uint32_t at = put(layout_.compute(a.device), {.what = a.what,
-                                                             .step = a.step,
-                                                             .origin_step = a.origin_step,
-                                                             .piece = a.piece,
-                                                             .pieces = a.pieces});
+    const std::uint32_t at =
+        put(layout_.compute(a.device),
+            {.what = a.what, .step = a.step, .origin_step = a.origin_step, .piece = a.piece, .pieces = a.pieces});
     index_of_[i] = at;
-    if (!is_pipeline_action(a.what.kind) || a.what.kind == action_kind::backward_weight || a.what.kind == action_kind::recompute) return;
-    produced_[cell(a.step, a.what.stage.value, a.what.microbatch.value)][a.what.kind == action_kind::forward ? activation : gradient] = at;
+    if (!is_pipeline_action(a.what.kind) || a.what.kind == action_kind::backward_weight ||
+        a.what.kind == action_kind::recompute)
+      return;
+    produced_[cell(a.step, a.what.stage.value, a.what.microbatch.value)]
+             [a.what.kind == action_kind::forward ? activation : gradient] = at;
   }
 
   void emit_transfer(const communication& c) {
@@ -128,7 +132,8 @@ class emitter {
     const std::size_t content = e.is_gradient ? gradient : activation;
     flush(e.from, &c.at);
     flush(e.to, &c.at);
-    action sent{.kind = c.kind, .route = c.route, .stage = stage_index(c.stage), .microbatch = microbatch_index(c.microbatch)};
+    action sent{
+        .kind = c.kind, .route = c.route, .stage = stage_index(c.stage), .microbatch = microbatch_index(c.microbatch)};
     action received = sent;
     received.kind = e.is_gradient ? action_kind::recv_gradient : action_kind::recv_activation;
     received.stage = stage_index(e.target_stage);
@@ -167,7 +172,9 @@ class emitter {
     std::vector<std::uint32_t> last;
     const auto routes = static_cast<std::size_t>(std::min(plan_.where.routes, plan_.shape.microbatches));
     const auto last_slot = [&](const instruction& i) {
-      return (static_cast<std::size_t>(i.step) * static_cast<std::size_t>(plan_.where.stages) + i.what.stage.at()) * routes + i.what.route.at();
+      return (static_cast<std::size_t>(i.step) * static_cast<std::size_t>(plan_.where.stages) + i.what.stage.at()) *
+                 routes +
+             i.what.route.at();
     };
     const auto last_backward = [&](const instruction& i) {
       const bool runs = i.what.stage.value >= 0 && i.what.route.value >= 0 && i.what.route.at() < routes;
@@ -180,14 +187,16 @@ class emitter {
         const timed_action& a = plan_.timeline[i];
         if (!is_pipeline_action(a.what.kind) && a.what.kind != action_kind::user) {
           if (last.empty())  // only now, since a pipeline alone does not need it
-            last.assign(static_cast<std::size_t>(plan_.steps) * static_cast<std::size_t>(plan_.where.stages) * routes, no_instruction);
+            last.assign(static_cast<std::size_t>(plan_.steps) * static_cast<std::size_t>(plan_.where.stages) * routes,
+                        no_instruction);
           on_device.push_back({index_of_[i], a.time});
         }
       }
       if (on_device.empty()) continue;
       for (const stream& s : plan_.streams_of(device_index(static_cast<std::int64_t>(d))))
         for (std::uint32_t at = s.begin; at < s.end; ++at)
-          if (is_pipeline_action(plan_.instructions[at].what.kind) && plan_.instructions[at].what.kind != action_kind::forward)
+          if (is_pipeline_action(plan_.instructions[at].what.kind) &&
+              plan_.instructions[at].what.kind != action_kind::forward)
             last[last_slot(plan_.instructions[at])] = at;
       links.add_device(on_device, last_backward);
     }
@@ -254,7 +263,8 @@ class emitter {
   const total_order& order_;
   stream_layout layout_;
   std::vector<std::size_t> row_, row_end_;  ///< of a device in the timeline: next action, end
-  std::vector<std::array<std::uint32_t, 2>> produced_;  ///< instruction that makes a (step, stage, microbatch)'s activation, gradient
+  std::vector<std::array<std::uint32_t, 2>>
+      produced_;  ///< instruction that makes a (step, stage, microbatch)'s activation, gradient
   std::vector<std::array<std::uint32_t, 2>> received_;  ///< instruction that receives its input
   std::vector<std::uint32_t> index_of_;                 ///< instruction of a timeline entry
   std::int32_t collectives_ = 0;

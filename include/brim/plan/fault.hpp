@@ -55,7 +55,11 @@ inline std::string describe_stream(const stream& s) {
 }
 
 [[nodiscard]] inline error_site site_of(device_index d, std::int32_t step, const action& a) {
-  return {.device = d.value, .step = step, .stage = a.stage.value, .microbatch = a.microbatch.value, .layer = a.layer.value};
+  return {.device = d.value,
+          .step = step,
+          .stage = a.stage.value,
+          .microbatch = a.microbatch.value,
+          .layer = a.layer.value};
 }
 
 }  // namespace detail

@@ -47,7 +47,10 @@ inline plan lower_steps(const timeline_view& t, std::int32_t steps, ticks step_l
   p.shape = t.shape;
   p.transport = options.transport;
   p.replica = options.replica;
-  p.where = {.devices = t.shape.devices, .routes = t.routes, .stages = t.stages, .holders = {t.holders.begin(), t.holders.end()}};
+  p.where = {.devices = t.shape.devices,
+             .routes = t.routes,
+             .stages = t.stages,
+             .holders = {t.holders.begin(), t.holders.end()}};
   p.steps = steps;
   p.step_length = step_length;
   std::vector<placed_work> work, tail;

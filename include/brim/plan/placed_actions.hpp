@@ -45,7 +45,10 @@ inline std::vector<placed_work> replica_work(const std::vector<placed_work>& all
 class step_merger {
  public:
   step_merger(std::vector<timed_action>& out, device_index device, std::int32_t step, ticks shift)
-      : out_(out), device_(device), step_(step), shift_(shift) {}
+      : out_(out),
+        device_(device),
+        step_(step),
+        shift_(shift) {}
 
   void merge(std::span<const action> row, std::span<const interval> times, std::span<const placed_work> work,
              std::span<const placed_work> tail) {
@@ -67,8 +70,11 @@ class step_merger {
   }
 
  private:
-  static bool not_later(const interval& x, const interval& y) { return sort_key(x.start, x.end) <= sort_key(y.start, y.end); }
-  void push(const action& what, std::int32_t origin_step, std::int32_t piece, std::int32_t pieces, const interval& time) {
+  static bool not_later(const interval& x, const interval& y) {
+    return sort_key(x.start, x.end) <= sort_key(y.start, y.end);
+  }
+  void push(const action& what, std::int32_t origin_step, std::int32_t piece, std::int32_t pieces,
+            const interval& time) {
     out_.push_back({what, device_, step_, origin_step, piece, pieces, {time.start + shift_, time.end + shift_}});
   }
 
@@ -88,10 +94,10 @@ inline std::vector<timed_action> placed_actions(const timeline_view& t, std::int
   for (const device_index d : devices(t.shape)) {
     const auto tail_end = std::find_if(tail_begin, tail.end(), [d](const placed_work& x) { return d < x.device; });
     for (std::int32_t step = 0; step < steps; ++step) {
-      const auto work_end = std::find_if(w, work.end(), [d, step](const placed_work& x) {
-        return sort_key(d, step) < sort_key(x.device, x.step);
-      });
-      step_merger(out, d, step, step * step_length).merge(t.row(d), t.times_of(d), {w, work_end}, {tail_begin, tail_end});
+      const auto work_end = std::find_if(
+          w, work.end(), [d, step](const placed_work& x) { return sort_key(d, step) < sort_key(x.device, x.step); });
+      step_merger(out, d, step, step * step_length)
+          .merge(t.row(d), t.times_of(d), {w, work_end}, {tail_begin, tail_end});
       w = work_end;
     }
     tail_begin = tail_end;
@@ -103,28 +109,34 @@ inline std::vector<timed_action> placed_actions(const timeline_view& t, std::int
 inline void check_lowerable(const timeline_view& t, std::int32_t steps, ticks step_length, std::size_t extra) {
   check_shape(t.shape);
   const auto fail = [&t](const char* rule) { raise(error_code::bad_plan, text("lower: ", t.scheme, ": ", rule)); };
-  if (t.stages < 1 || t.routes < 1 || t.holders.size() != static_cast<std::size_t>(t.routes) * static_cast<std::size_t>(t.stages) ||
+  if (t.stages < 1 || t.routes < 1 ||
+      t.holders.size() != static_cast<std::size_t>(t.routes) * static_cast<std::size_t>(t.stages) ||
       t.actions.size() != t.times.size() || t.offsets.size() != static_cast<std::size_t>(t.shape.devices) + 1 ||
-      t.offsets.front() != 0 || t.offsets.back() != t.actions.size() || !std::is_sorted(t.offsets.begin(), t.offsets.end()))
+      t.offsets.front() != 0 || t.offsets.back() != t.actions.size() ||
+      !std::is_sorted(t.offsets.begin(), t.offsets.end()))
     fail("the timeline's arrays do not fit its shape");
   for (const device_index d : t.holders)
     if (d.value < 0 || d.value >= t.shape.devices) fail("a stage is on a device that does not exist");
   for (const device_index d : devices(t.shape))
-   for (const action& a : t.row(d))
-    if (a.stage.value < 0 || a.stage.value >= t.stages || a.route.value < 0 || a.route.value >= t.routes ||
-        a.microbatch.value < 0 || a.microbatch.value >= t.shape.microbatches || !is_pipeline_action(a.kind) || t.device_of(a.route, a.stage) != d)
-      fail("an action of the timeline is outside of its shape or on a device that does not hold its stage");
+    for (const action& a : t.row(d))
+      if (a.stage.value < 0 || a.stage.value >= t.stages || a.route.value < 0 || a.route.value >= t.routes ||
+          a.microbatch.value < 0 || a.microbatch.value >= t.shape.microbatches || !is_pipeline_action(a.kind) ||
+          t.device_of(a.route, a.stage) != d)
+        fail("an action of the timeline is outside of its shape or on a device that does not hold its stage");
   if (steps < 1) fail("a plan needs at least one step");
   if (step_length < 0 || step_length > longest_schedule / steps) fail("the steps are longer than 2^61 ticks in all");
   constexpr std::size_t limit = std::size_t{1} << 29;  // with four transfers an action, positions stay below 2^31
   const auto n = static_cast<std::size_t>(steps);
-  if (t.actions.size() > limit / n || extra > limit / n) fail("a plan may have at most 2^31 instructions: use fewer steps");
+  if (t.actions.size() > limit / n || extra > limit / n)
+    fail("a plan may have at most 2^31 instructions: use fewer steps");
 }
 
-inline void check_lowerable(const timeline_view& t, std::span<const placed_work> work, std::int32_t steps, std::int32_t replicas) {
+inline void check_lowerable(const timeline_view& t, std::span<const placed_work> work, std::int32_t steps,
+                            std::int32_t replicas) {
   for (const placed_work& w : work)
     if (w.device.value < 0 || w.device.value >= t.shape.devices || w.step < 0 || w.step >= steps || w.replica < 0 ||
-        w.replica >= replicas || w.what.stage.value < -1 || w.what.stage.value >= t.stages || is_pipeline_action(w.what.kind))
+        w.replica >= replicas || w.what.stage.value < -1 || w.what.stage.value >= t.stages ||
+        is_pipeline_action(w.what.kind))
       raise(error_code::bad_plan, text("lower: ", t.scheme, ": second-order work is outside of the filled steps"),
             {.device = w.device.value, .step = w.step, .stage = w.what.stage.value, .layer = w.what.layer.value});
 }

@@ -40,15 +40,15 @@ static_assert(sizeof(timed_action) <= 64);
 /// `recv_activation` the stage that uses it.
 struct instruction {
   action what;
-  device_index peer{-1};         ///< the other device of a send or receive, else −1
-  std::int32_t tag = -1;         ///< equal on both ends of a transfer and on all members of a collective, else −1
+  device_index peer{-1};  ///< the other device of a send or receive, else −1
+  std::int32_t tag = -1;  ///< equal on both ends of a transfer and on all members of a collective, else −1
   std::int32_t step = 0;
   std::int32_t origin_step = 0;  ///< as in `timed_action`
   std::int32_t piece = 0;
   std::int32_t pieces = 1;
   std::uint32_t first_wait = 0;  ///< position in `plan::waits`
   std::uint32_t wait_count = 0;
-  event_index records{-1};       ///< recorded when the instruction has finished; −1 for none
+  event_index records{-1};  ///< recorded when the instruction has finished; −1 for none
 
   friend constexpr bool operator==(const instruction&, const instruction&) = default;
 };
@@ -87,20 +87,21 @@ struct plan {
   pipeline_shape shape;
   placement where;
   brim::transport transport = brim::transport::one_queue;
-  std::int32_t replica = 0;             ///< the data-parallel replica that this is for
+  std::int32_t replica = 0;  ///< the data-parallel replica that this is for
   std::int32_t replicas = 1;
-  std::int32_t steps = 1;               ///< length of the refresh cycle
-  ticks step_length = 0;                ///< start of one step to start of the next
-  std::vector<timed_action> timeline;   ///< device by device, step by step, by start; without transfers; empty: no times
-  std::vector<stream> streams;          ///< device by device, the compute stream of a device first
+  std::int32_t steps = 1;              ///< length of the refresh cycle
+  ticks step_length = 0;               ///< start of one step to start of the next
+  std::vector<timed_action> timeline;  ///< device by device, step by step, by start; without transfers; empty: no times
+  std::vector<stream> streams;         ///< device by device, the compute stream of a device first
   std::vector<instruction> instructions;  ///< stream by stream, without gaps
-  std::vector<event_index> waits;       ///< shared by all instructions
-  std::int32_t events = 0;              ///< events are 0 … events − 1
+  std::vector<event_index> waits;         ///< shared by all instructions
+  std::int32_t events = 0;                ///< events are 0 … events − 1
   plan_metrics metrics;
 
   /// The streams of one device. Complexity: logarithmic.
   [[nodiscard]] std::span<const stream> streams_of(device_index d) const {
-    const auto first = std::partition_point(streams.begin(), streams.end(), [d](const stream& s) { return s.device < d; });
+    const auto first =
+        std::partition_point(streams.begin(), streams.end(), [d](const stream& s) { return s.device < d; });
     const auto last = std::partition_point(first, streams.end(), [d](const stream& s) { return s.device == d; });
     return {first, last};
   }
@@ -115,8 +116,8 @@ struct plan {
 
 /// Kinds that all holders of a stage (`sync_norm`: all devices) run together.
 [[nodiscard]] constexpr bool is_collective(action_kind kind) {
-  return kind == action_kind::sync_statistic || kind == action_kind::sync_refresh || kind == action_kind::sync_gradient ||
-         kind == action_kind::sync_norm;
+  return kind == action_kind::sync_statistic || kind == action_kind::sync_refresh ||
+         kind == action_kind::sync_gradient || kind == action_kind::sync_norm;
 }
 
 [[nodiscard]] constexpr bool is_send(action_kind kind) {

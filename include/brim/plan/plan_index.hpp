@@ -52,30 +52,37 @@ struct plan_index {
   std::vector<std::uint32_t> partner = {};       ///< by instruction: other end of a transfer; group of a collective
   std::vector<std::uint32_t> members = {};       ///< instructions of collectives, group by group
   std::vector<collective_group> groups = {};
-  std::vector<stage_holder> holders = {};        ///< stage by stage, by device
+  std::vector<stage_holder> holders = {};  ///< stage by stage, by device
   std::vector<std::size_t> holder_offsets = {};
-  bool has_second_order = false;                 ///< or anything else that is no pipeline action and no transfer
+  bool has_second_order = false;  ///< or anything else that is no pipeline action and no transfer
 
   [[nodiscard]] std::size_t cell_at(std::int32_t step, std::int32_t stage, std::int32_t microbatch) const {
-    return (static_cast<std::size_t>(step) * static_cast<std::size_t>(p.where.stages) + static_cast<std::size_t>(stage)) *
+    return (static_cast<std::size_t>(step) * static_cast<std::size_t>(p.where.stages) +
+            static_cast<std::size_t>(stage)) *
                static_cast<std::size_t>(p.shape.microbatches) +
            static_cast<std::size_t>(microbatch);
   }
-  [[nodiscard]] plan_cell& cell_of(const instruction& i) { return cells[cell_at(i.step, i.what.stage.value, i.what.microbatch.value)]; }
+  [[nodiscard]] plan_cell& cell_of(const instruction& i) {
+    return cells[cell_at(i.step, i.what.stage.value, i.what.microbatch.value)];
+  }
   [[nodiscard]] const plan_cell& cell_of(const instruction& i, std::int32_t stage) const {
     return cells[cell_at(i.step, stage, i.what.microbatch.value)];
   }
-  [[nodiscard]] const stream& stream_at(std::uint32_t instruction_at) const { return p.streams[stream_of[instruction_at]]; }
+  [[nodiscard]] const stream& stream_at(std::uint32_t instruction_at) const {
+    return p.streams[stream_of[instruction_at]];
+  }
   [[nodiscard]] device_index device_at(std::uint32_t instruction_at) const { return stream_at(instruction_at).device; }
 
   /// The devices that hold a stage, by device.
   [[nodiscard]] std::span<const stage_holder> holders_of(stage_index stage) const {
-    return std::span(holders).subspan(holder_offsets[stage.at()], holder_offsets[stage.at() + 1] - holder_offsets[stage.at()]);
+    return std::span(holders).subspan(holder_offsets[stage.at()],
+                                      holder_offsets[stage.at() + 1] - holder_offsets[stage.at()]);
   }
   /// Microbatches of a step that a device runs at a stage.
   [[nodiscard]] std::int64_t share_of(stage_index stage, device_index device) const {
     const auto on = holders_of(stage);
-    const auto at = std::lower_bound(on.begin(), on.end(), device, [](const stage_holder& h, device_index d) { return h.device < d; });
+    const auto at = std::lower_bound(on.begin(), on.end(), device,
+                                     [](const stage_holder& h, device_index d) { return h.device < d; });
     return at != on.end() && at->device == device ? at->microbatches : 0;
   }
 

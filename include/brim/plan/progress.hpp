@@ -49,11 +49,15 @@ class plan_progress {
   }
 
   /// The instruction that a stream has come to.
-  [[nodiscard]] std::uint32_t head(const stream& s) const { return next_[static_cast<std::size_t>(&s - p_.streams.data())]; }
+  [[nodiscard]] std::uint32_t head(const stream& s) const {
+    return next_[static_cast<std::size_t>(&s - p_.streams.data())];
+  }
   [[nodiscard]] bool finished(const stream& s) const { return head(s) == s.end; }
   [[nodiscard]] bool recorded(event_index e) const { return recorded_[e.at()] != -1; }
   /// Whether a stream waits at its head for its peers, with all its events recorded.
-  [[nodiscard]] bool at_peer(const stream& s) const { return at_peer_[static_cast<std::size_t>(&s - p_.streams.data())]; }
+  [[nodiscard]] bool at_peer(const stream& s) const {
+    return at_peer_[static_cast<std::size_t>(&s - p_.streams.data())];
+  }
   /// The time at which the last stream has finished.
   [[nodiscard]] ticks length() const { return length_; }
 
@@ -113,7 +117,8 @@ class plan_progress {
     const event_index e = p_.instructions[at].records;
     if (e.value < 0) return;
     recorded_[e.at()] = static_cast<stamp>(end);
-    for (std::uint32_t waiter = first_waiter_[e.at()]; waiter != no_stream; waiter = next_waiter_[waiter]) runnable_.push_back(waiter);
+    for (std::uint32_t waiter = first_waiter_[e.at()]; waiter != no_stream; waiter = next_waiter_[waiter])
+      runnable_.push_back(waiter);
     first_waiter_[e.at()] = no_stream;
   }
 

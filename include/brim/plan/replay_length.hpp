@@ -83,7 +83,8 @@ template <class Costs>
 
 /// As above, with all durations of the plan's timeline and free transfers.
 [[nodiscard]] inline ticks replay_length(const plan& p) {
-  return detail::replay_length_with(p, [](const detail::plan_index& index) { return detail::timeline_durations(index.p); });
+  return detail::replay_length_with(
+      p, [](const detail::plan_index& index) { return detail::timeline_durations(index.p); });
 }
 
 }  // namespace brim

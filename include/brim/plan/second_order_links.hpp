@@ -103,7 +103,9 @@ class second_order_links {
     std::uint32_t statistic = no_instruction, sum = no_instruction;
     std::vector<const instruction*> refreshes;
     for_groups(
-        [](const entry& e) { return sort_key(e.in->what.stage, e.in->what.layer, e.in->what.side, e.cycle, e.repetition); },
+        [](const entry& e) {
+          return sort_key(e.in->what.stage, e.in->what.layer, e.in->what.side, e.cycle, e.repetition);
+        },
         [](const entry& e) { return sort_key(e.phase(), e.at); },
         [&] {
           statistic = sum = no_instruction;
@@ -118,7 +120,8 @@ class second_order_links {
   }
 
   /// The last refresh that an exchange covers: its own piece where both are cut alike, else all of them.
-  [[nodiscard]] std::uint32_t exchanged_by(const instruction& exchange, const std::vector<const instruction*>& refreshes) const {
+  [[nodiscard]] std::uint32_t exchanged_by(const instruction& exchange,
+                                           const std::vector<const instruction*>& refreshes) const {
     for (auto r = refreshes.rbegin(); r != refreshes.rend(); ++r)
       if (exchange.pieces != (*r)->pieces || (*r)->piece <= exchange.piece)
         return static_cast<std::uint32_t>(*r - plan_.instructions.data());
@@ -151,7 +154,8 @@ class second_order_links {
   static std::uint32_t later(std::uint32_t x, std::uint32_t y) { return x == no_instruction || x < y ? y : x; }
 
   static std::uint32_t last_of_layer(const std::vector<const entry*>& conditions, layer_index layer) {
-    const auto end = std::partition_point(conditions.begin(), conditions.end(), [layer](const entry* c) { return c->in->what.layer <= layer; });
+    const auto end = std::partition_point(conditions.begin(), conditions.end(),
+                                          [layer](const entry* c) { return c->in->what.layer <= layer; });
     return end == conditions.begin() || (*(end - 1))->in->what.layer != layer ? no_instruction : (*(end - 1))->at;
   }
 

@@ -70,8 +70,9 @@ class stream_layout {
   }
 
   [[nodiscard]] std::span<const std::int32_t> peers_of(std::int32_t d) const {
-    return std::span(peers_).subspan(peer_offsets_[static_cast<std::size_t>(d)],
-                                     peer_offsets_[static_cast<std::size_t>(d) + 1] - peer_offsets_[static_cast<std::size_t>(d)]);
+    return std::span(peers_).subspan(
+        peer_offsets_[static_cast<std::size_t>(d)],
+        peer_offsets_[static_cast<std::size_t>(d) + 1] - peer_offsets_[static_cast<std::size_t>(d)]);
   }
   [[nodiscard]] std::span<const std::int32_t> peers_of(device_index d) const { return peers_of(d.value); }
 

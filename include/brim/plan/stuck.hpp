@@ -15,7 +15,9 @@ template <class Durations>
 std::string awaited(const plan_index& x, const plan_progress<Durations>& progress, const stream& s) {
   const plan& p = x.p;
   const std::uint32_t at = progress.head(s);
-  const auto other = [&](std::uint32_t i) { return text(describe_entry(p, p.instructions[i]), " (", describe_stream(x.stream_at(i)), ")"); };
+  const auto other = [&](std::uint32_t i) {
+    return text(describe_entry(p, p.instructions[i]), " (", describe_stream(x.stream_at(i)), ")");
+  };
   for (const event_index e : p.waits_of(p.instructions[at]))
     if (!progress.recorded(e)) return other(x.recorded_by[e.at()]);
   if (!is_collective(p.instructions[at].what.kind)) return other(x.partner[at]);
@@ -67,9 +69,10 @@ inline bool check_progress(plan_index& x) {
     if (progress.finished(s)) continue;
     const std::uint32_t at = progress.head(s);
     const instruction& i = x.p.instructions[at];
-    return x.fail(text("deadlock with transport ", name_of(x.p.transport), ": ", describe_stream(s), " cannot start ",
-                       describe_entry(x.p, i), "; every unfinished stream waits for another:", stuck_streams(x, progress)),
-                  site_of(s.device, i.step, i.what), error_code::deadlock);
+    return x.fail(
+        text("deadlock with transport ", name_of(x.p.transport), ": ", describe_stream(s), " cannot start ",
+             describe_entry(x.p, i), "; every unfinished stream waits for another:", stuck_streams(x, progress)),
+        site_of(s.device, i.step, i.what), error_code::deadlock);
   }
   return true;
 }

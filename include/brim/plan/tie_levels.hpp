@@ -15,7 +15,8 @@ namespace brim::detail {
 class tie_levels {
  public:
   explicit tie_levels(const timeline_view& t)
-      : microbatches_(static_cast<std::size_t>(t.shape.microbatches)), stages_(static_cast<std::size_t>(t.stages)) {
+      : microbatches_(static_cast<std::size_t>(t.shape.microbatches)),
+        stages_(static_cast<std::size_t>(t.stages)) {
     const auto no_time = [](const interval& i) { return i.start == i.end; };
     if (std::none_of(t.times.begin(), t.times.end(), no_time)) return;
     levels_.assign(4 * microbatches_ * stages_, -1);
@@ -34,8 +35,10 @@ class tie_levels {
 
  private:
   [[nodiscard]] std::size_t slot(action_kind kind, std::int32_t stage, microbatch_index m) const {
-    const std::size_t part = kind == action_kind::forward ? 0 : kind == action_kind::backward_weight ? 2
-                           : kind == action_kind::recompute ? 3 : 1;
+    const std::size_t part = kind == action_kind::forward           ? 0
+                             : kind == action_kind::backward_weight ? 2
+                             : kind == action_kind::recompute       ? 3
+                                                                    : 1;
     return (static_cast<std::size_t>(stage) * microbatches_ + m.at()) * 4 + part;
   }
 
@@ -52,7 +55,8 @@ class tie_levels {
         }
         const std::int32_t source = a.kind == action_kind::forward ? a.stage.value - 1 : a.stage.value + 1;
         if (a.kind <= action_kind::backward_input && source >= 0 && source < t.stages) {
-          const std::int32_t input = levels_[slot(a.kind, source, a.microbatch)];  // both kinds of backward share a slot
+          const std::int32_t input =
+              levels_[slot(a.kind, source, a.microbatch)];  // both kinds of backward share a slot
           if (input < 0) return true;
           level = std::max(level, input);
         }

@@ -29,10 +29,10 @@ inline constexpr std::int32_t second_order_level = std::int32_t{1} << 28;
 
 /// A transfer or a collective. Two devices (or all members) issue it at this place of the total order.
 struct communication {
-  instant at;                     ///< when its (last) producer has finished
-  std::int32_t stage = -1;        ///< of the producer
-  std::int32_t microbatch = -1;   ///< of a transfer
-  std::int32_t first_member = -1; ///< of a collective: its members in `members`
+  instant at;                      ///< when its (last) producer has finished
+  std::int32_t stage = -1;         ///< of the producer
+  std::int32_t microbatch = -1;    ///< of a transfer
+  std::int32_t first_member = -1;  ///< of a collective: its members in `members`
   std::int32_t last_member = -1;
   action_kind kind = action_kind::send_activation;
   route_index route{0};
@@ -48,7 +48,9 @@ using collective_members = std::vector<std::uint32_t>;
 /// deadlock, whatever the durations turn out to be. Complexity: O(n log devices).
 class total_order {
  public:
-  total_order(const timeline_view& t, const tie_levels& levels, std::span<const timed_action> placed) : t_(t), levels_(levels) {
+  total_order(const timeline_view& t, const tie_levels& levels, std::span<const timed_action> placed)
+      : t_(t),
+        levels_(levels) {
     std::vector<std::size_t> runs;
     for (std::size_t i = 0; i < placed.size(); ++i) {
       if (i == 0 || placed[i].device != placed[i - 1].device) runs.push_back(all_.size());
@@ -83,7 +85,8 @@ class total_order {
     const std::size_t transfers = all_.size();
     for (std::size_t i = 0; i < entries.size();) {
       const action& a = entries[i].what->what;
-      communication c{.at = {0, entries[i].what->step, second_order_level + phase_of(a)}, .stage = a.stage.value, .kind = a.kind};
+      communication c{
+          .at = {0, entries[i].what->step, second_order_level + phase_of(a)}, .stage = a.stage.value, .kind = a.kind};
       c.first_member = static_cast<std::int32_t>(members_.size());
       std::size_t j = i;
       for (; j < entries.size() && key(entries[j]) == key(entries[i]); ++j) {
@@ -100,7 +103,8 @@ class total_order {
 
   [[nodiscard]] std::span<const communication> all() const { return all_; }
   [[nodiscard]] std::span<const std::uint32_t> members(const communication& c) const {
-    return std::span(members_).subspan(static_cast<std::size_t>(c.first_member), static_cast<std::size_t>(c.last_member - c.first_member));
+    return std::span(members_).subspan(static_cast<std::size_t>(c.first_member),
+                                       static_cast<std::size_t>(c.last_member - c.first_member));
   }
   /// When a compute action is issued.
   [[nodiscard]] instant issued(const timed_action& a) const {
@@ -133,7 +137,9 @@ class total_order {
     while (runs.size() > 2) {
       std::vector<std::size_t> longer;
       for (std::size_t r = 0; r + 1 < runs.size(); r += 2) {
-        const auto at = [&](std::size_t i) { return all_.begin() + static_cast<std::ptrdiff_t>(runs[std::min(i, runs.size() - 1)]); };
+        const auto at = [&](std::size_t i) {
+          return all_.begin() + static_cast<std::ptrdiff_t>(runs[std::min(i, runs.size() - 1)]);
+        };
         std::merge(at(r), at(r + 1), at(r + 1), at(r + 2), next.begin() + static_cast<std::ptrdiff_t>(runs[r]), before);
         longer.push_back(runs[r]);
       }

@@ -75,7 +75,8 @@ template <memory_model Memory>
     const bytes limit = limits.size() == 1 ? limits[0] : d < limits.size() ? limits[d] : 0;
     if (limit > 0 && peaks[d] > limit)
       return fault{error_code::over_memory,
-                   detail::text("plan ", p.scheme, ": device ", d, " needs ", peaks[d], " bytes at its peak, its limit is ", limit),
+                   detail::text("plan ", p.scheme, ": device ", d, " needs ", peaks[d],
+                                " bytes at its peak, its limit is ", limit),
                    {.device = static_cast<std::int32_t>(d)}};
   }
   return {};

@@ -51,7 +51,9 @@ inline std::string stuck_grid(const order& program, std::span<const std::size_t>
     if (first > 0) grid += "... ";
     for (std::size_t i = first; i < std::min(row.size(), stuck + around + 1); ++i) {
       if (i != first) grid += ", ";
-      grid += i == stuck ? text("[", describe(row[i]), "]") : i < stuck ? text("ok ", describe(row[i])) : describe(row[i]);
+      grid += i == stuck  ? text("[", describe(row[i]), "]")
+              : i < stuck ? text("ok ", describe(row[i]))
+                          : describe(row[i]);
     }
     grid += text("  waits for ", describe(input_of(row[stuck])));
   }
@@ -88,8 +90,8 @@ inline std::string stuck_grid(const order& program, std::span<const std::size_t>
     balance += a.kind == action_kind::backward_input ? 1 : a.kind == action_kind::backward_weight ? -1 : 0;
   }
   const auto fail = [&](std::int64_t have, std::int64_t needs, const char* what) {
-    raise(error_code::bad_order,
-          text(program.scheme, ": the order has ", have, " ", what, ", a step needs ", needs, " (", to_string(program.shape), ")"));
+    raise(error_code::bad_order, text(program.scheme, ": the order has ", have, " ", what, ", a step needs ", needs,
+                                      " (", to_string(program.shape), ")"));
   };
   if (forwards != want) fail(forwards, want, "forwards");
   if (backwards != want) fail(backwards, want, "backwards");
@@ -104,14 +106,15 @@ inline std::string stuck_grid(const order& program, std::span<const std::size_t>
 constexpr void check_layout(const order& program) {
   const placement& where = program.where;
   const char* fault = nullptr;
-  if (where.devices != program.shape.devices || where.devices < 1 || where.stages < 1 || where.routes < 1 || program.shape.microbatches < 1)
+  if (where.devices != program.shape.devices || where.devices < 1 || where.stages < 1 || where.routes < 1 ||
+      program.shape.microbatches < 1)
     fault = "its placement does not fit its shape";
   else if (std::int64_t{where.stages} > largest_action_count / 2 / program.shape.microbatches)
     fault = "its placement has too many stages";
   else if (static_cast<std::int64_t>(where.holders.size()) != std::int64_t{where.routes} * where.stages)
     fault = "its placement must list routes * stages devices";
-  else if (static_cast<std::int64_t>(program.offsets.size()) != std::int64_t{where.devices} + 1 || program.offsets.front() != 0 ||
-           program.offsets.back() != program.actions.size())
+  else if (static_cast<std::int64_t>(program.offsets.size()) != std::int64_t{where.devices} + 1 ||
+           program.offsets.front() != 0 || program.offsets.back() != program.actions.size())
     fault = "its rows must cover its actions";
   if (fault == nullptr)
     for (const device_index holder : where.holders)
@@ -126,7 +129,8 @@ constexpr void check_layout(const order& program) {
   raise(error_code::bad_profile,
         cost < 0 ? text(program.scheme, ": the cost model gives a time of ", cost, " ticks; expected 0 or more")
                  : text(program.scheme, ": a time of ", cost,
-                        " ticks is too long: a step of this many actions could last more than 2^61 ticks; check the time unit"));
+                        " ticks is too long: a step of this many actions could last more than 2^61 ticks; check the "
+                        "time unit"));
 }
 
 }  // namespace brim::detail

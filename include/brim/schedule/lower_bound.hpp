@@ -35,7 +35,8 @@ struct lower_bound {
 /// time before any stage of the device can start, the tail the shortest time from the end of a stage's backward to the
 /// end of the step. Durations of microbatch 0 of each route stand for all. Complexity: O(routes × stages).
 template <cost_model Costs>
-[[nodiscard]] constexpr lower_bound makespan_bound(const placement& where, const pipeline_shape& shape, const Costs& model) {
+[[nodiscard]] constexpr lower_bound makespan_bound(const placement& where, const pipeline_shape& shape,
+                                                   const Costs& model) {
   return with_prepared(model, where, [&](const auto& costs) {
     const auto devices_count = static_cast<std::size_t>(where.devices);
     std::vector<ticks> work(devices_count, 0);
@@ -52,7 +53,8 @@ template <cost_model Costs>
           before += costs.transfer(stage_index(s - 1));
           after += costs.transfer(stage_index(s - 1));
         }
-        const action forward{action_kind::forward, side::none, route_index(r), stage_index(s), microbatch_index(r), layer_index(-1)};
+        const action forward{action_kind::forward, side::none,          route_index(r),
+                             stage_index(s),       microbatch_index(r), layer_index(-1)};
         action backward = forward;
         backward.kind = action_kind::backward;
         head[d.at()] = head[d.at()] < 0 ? before : std::min(head[d.at()], before);

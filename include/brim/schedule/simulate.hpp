@@ -62,10 +62,12 @@ class simulation {
   constexpr void prepare() {
     const order& program = result_.program;
     const std::int64_t cells = std::int64_t{stages_} * microbatches_;
-    greatest_cost_ = static_cast<std::uint64_t>(longest_schedule / (5 * cells));  // no path has more than 3 actions and 2 transfers a cell
+    greatest_cost_ = static_cast<std::uint64_t>(longest_schedule /
+                                                (5 * cells));  // no path has more than 3 actions and 2 transfers a cell
     result_.times.resize(program.actions.size());
     result_.transfers.clear();
-    for (std::int32_t s = 0; s + 1 < stages_; ++s) result_.transfers.push_back(checked(costs_.transfer(stage_index(s))));
+    for (std::int32_t s = 0; s + 1 < stages_; ++s)
+      result_.transfers.push_back(checked(costs_.transfer(stage_index(s))));
     for (std::int32_t r = 0; r < routes_; ++r)
       for (std::int32_t s = 0; s < stages_; ++s) stations_.push_back(make_station(route_index(r), s));
     cells_.assign(static_cast<std::size_t>(cells), empty);
@@ -212,13 +214,13 @@ class simulation {
   timeline& result_;
   const Costs& costs_;
   std::int32_t stages_, microbatches_, routes_;
-  std::size_t row_;                      ///< cells of one stage
+  std::size_t row_;  ///< cells of one stage
   std::uint64_t greatest_cost_ = 0;
-  std::vector<ticks> cells_;             ///< state of (stage, microbatch)
-  std::vector<station> stations_;        ///< of (route, stage)
+  std::vector<ticks> cells_;       ///< state of (stage, microbatch)
+  std::vector<station> stations_;  ///< of (route, stage)
   std::vector<device_state> devices_;
-  std::vector<device_index> ready_;      ///< devices that can run, the next one last; each is in it at most once
-  std::int64_t finished_ = 0;            ///< cells that are `finished`
+  std::vector<device_index> ready_;  ///< devices that can run, the next one last; each is in it at most once
+  std::int64_t finished_ = 0;        ///< cells that are `finished`
 };
 
 }  // namespace detail

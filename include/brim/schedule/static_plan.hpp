@@ -22,8 +22,15 @@ struct static_timeline {
   std::array<std::size_t, Devices + 1> offsets{};
 
   [[nodiscard]] constexpr timeline_view view() const {
-    return {scheme,    shape,   static_cast<std::int32_t>(Routes), static_cast<std::int32_t>(Stages), holders,
-            transfers, actions, times, offsets};
+    return {scheme,
+            shape,
+            static_cast<std::int32_t>(Routes),
+            static_cast<std::int32_t>(Stages),
+            holders,
+            transfers,
+            actions,
+            times,
+            offsets};
   }
   constexpr operator timeline_view() const { return view(); }  // NOLINT(google-explicit-constructor): as for timeline
 
@@ -45,8 +52,10 @@ template <auto Scheme, pipeline_shape Shape, cost_model Costs>
   constexpr auto routes = static_cast<std::size_t>(placement_of(Scheme, Shape).routes);
   constexpr std::size_t actions = 2 * stages * static_cast<std::size_t>(Shape.microbatches);
   const timeline t = simulate(Scheme, Shape, costs);
-  BRIM_EXPECT(t.times.size() == actions);  // schemes with split backwards have more actions than a static plan has room for
-  static_timeline<actions, static_cast<std::size_t>(Shape.devices), stages, routes> fixed{.scheme = t.program.scheme, .shape = Shape};
+  BRIM_EXPECT(t.times.size() ==
+              actions);  // schemes with split backwards have more actions than a static plan has room for
+  static_timeline<actions, static_cast<std::size_t>(Shape.devices), stages, routes> fixed{.scheme = t.program.scheme,
+                                                                                          .shape = Shape};
   std::copy(t.program.where.holders.begin(), t.program.where.holders.end(), fixed.holders.begin());
   std::copy(t.transfers.begin(), t.transfers.end(), fixed.transfers.begin());
   std::copy(t.program.actions.begin(), t.program.actions.end(), fixed.actions.begin());

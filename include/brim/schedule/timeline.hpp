@@ -35,8 +35,12 @@ struct timeline_view {
   std::span<const std::size_t> offsets;   ///< `devices + 1` positions
 
   [[nodiscard]] constexpr std::size_t size_of(device_index d) const { return offsets[d.at() + 1] - offsets[d.at()]; }
-  [[nodiscard]] constexpr std::span<const action> row(device_index d) const { return actions.subspan(offsets[d.at()], size_of(d)); }
-  [[nodiscard]] constexpr std::span<const interval> times_of(device_index d) const { return times.subspan(offsets[d.at()], size_of(d)); }
+  [[nodiscard]] constexpr std::span<const action> row(device_index d) const {
+    return actions.subspan(offsets[d.at()], size_of(d));
+  }
+  [[nodiscard]] constexpr std::span<const interval> times_of(device_index d) const {
+    return times.subspan(offsets[d.at()], size_of(d));
+  }
   [[nodiscard]] constexpr device_index device_of(route_index route, stage_index stage) const {
     return holders[route.at() * static_cast<std::size_t>(stages) + stage.at()];
   }
@@ -51,10 +55,13 @@ struct timeline {
   std::vector<interval> times{};   ///< of `program.actions`
 
   [[nodiscard]] constexpr timeline_view view() const {
-    return {program.scheme,  program.shape, program.where.routes, program.where.stages, program.where.holders,
-            transfers,       program.actions, times,              program.offsets};
+    return {program.scheme,        program.shape, program.where.routes, program.where.stages,
+            program.where.holders, transfers,     program.actions,      times,
+            program.offsets};
   }
-  constexpr operator timeline_view() const { return view(); }  // NOLINT(google-explicit-constructor): a timeline is readable
+  constexpr operator timeline_view() const {
+    return view();
+  }  // NOLINT(google-explicit-constructor): a timeline is readable
 
   friend constexpr bool operator==(const timeline&, const timeline&) = default;
 };

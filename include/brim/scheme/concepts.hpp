@@ -16,9 +16,8 @@ concept has_scheme_name = requires {
 };
 
 template <class S>
-concept has_device_order = requires(const S& scheme, const pipeline_shape& shape, device_index device, order_sink& out) {
-  scheme.order(shape, device, out);
-};
+concept has_device_order = requires(const S& scheme, const pipeline_shape& shape, device_index device,
+                                    order_sink& out) { scheme.order(shape, device, out); };
 
 template <class S>
 concept has_own_placement = requires(const S& scheme, const pipeline_shape& shape) {
@@ -43,16 +42,18 @@ concept has_refusal = requires(const S& scheme, const pipeline_shape& shape) {
 /// Not required: times, costs, or that the order cannot deadlock; `simulate` finds that out and says where.
 /// Complexity: `order` should be linear in the number of actions that it hands over.
 /// Models: `brim::schemes`. Archetype: `tests/support/archetypes.hpp`; a scheme of one's own: `examples/own_scheme/`.
-template <class S>
-concept pipeline_scheme = has_scheme_name<S> && has_device_order<S>;
+template <class S> concept pipeline_scheme = has_scheme_name<S> && has_device_order<S>;
 
 /// Stops the compilation with one sentence for each thing that `S` lacks. It makes `simulate` answer in the library's
 /// own words; ask the concept, not the function, whether a type is a scheme.
 template <class S>
 consteval bool check_pipeline_scheme() {
-  static_assert(has_scheme_name<S>, "pipeline_scheme: static constexpr std::string_view name; see docs/reference/scheme.md#pipeline_scheme");
-  static_assert(has_device_order<S>,
-                "pipeline_scheme: scheme.order(shape, device_index, out) const; see docs/reference/scheme.md#pipeline_scheme");
+  static_assert(
+      has_scheme_name<S>,
+      "pipeline_scheme: static constexpr std::string_view name; see docs/reference/scheme.md#pipeline_scheme");
+  static_assert(
+      has_device_order<S>,
+      "pipeline_scheme: scheme.order(shape, device_index, out) const; see docs/reference/scheme.md#pipeline_scheme");
   return pipeline_scheme<S>;
 }
 

@@ -39,7 +39,9 @@ struct interleaved_one_f_one_b {
   }
 
  private:
-  static constexpr std::int32_t groups(const pipeline_shape& shape) { return std::max(1, shape.microbatches / shape.devices); }
+  static constexpr std::int32_t groups(const pipeline_shape& shape) {
+    return std::max(1, shape.microbatches / shape.devices);
+  }
   static constexpr std::int32_t largest_group(const pipeline_shape& shape) {
     return (shape.microbatches + groups(shape) - 1) / groups(shape);
   }

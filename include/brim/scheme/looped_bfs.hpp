@@ -16,7 +16,8 @@ struct looped_bfs {
   [[nodiscard]] constexpr brim::placement placement(const pipeline_shape& shape) const { return looped(shape); }
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
     for (std::int32_t c = 0; c < shape.chunks; ++c)
-      for (const microbatch_index m : microbatches(shape)) out.forward(stage_index(c * shape.devices + device.value), m);
+      for (const microbatch_index m : microbatches(shape))
+        out.forward(stage_index(c * shape.devices + device.value), m);
     for (std::int32_t c = shape.chunks - 1; c >= 0; --c)
       for (std::int32_t m = shape.microbatches - 1; m >= 0; --m)
         out.backward(stage_index(c * shape.devices + device.value), microbatch_index(m));

@@ -26,7 +26,8 @@ struct one_f_one_b {
       out.forward(stage, microbatch_index(m));
       out.backward(stage, microbatch_index(m - warm_up));
     }
-    for (std::int32_t m = shape.microbatches - warm_up; m < shape.microbatches; ++m) out.backward(stage, microbatch_index(m));
+    for (std::int32_t m = shape.microbatches - warm_up; m < shape.microbatches; ++m)
+      out.backward(stage, microbatch_index(m));
   }
 };
 static_assert(pipeline_scheme<one_f_one_b>);

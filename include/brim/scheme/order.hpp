@@ -14,11 +14,11 @@ namespace brim {
 
 /// What every device does in one step, in order, without times. A value: print it, compare it, edit it.
 struct order {
-  std::string_view scheme{};          ///< name of the scheme; static storage
+  std::string_view scheme{};  ///< name of the scheme; static storage
   pipeline_shape shape{};
   placement where{};
-  std::vector<action> actions{};      ///< device by device, each in its order of execution
-  std::vector<std::size_t> offsets{}; ///< `devices + 1` positions in `actions`
+  std::vector<action> actions{};       ///< device by device, each in its order of execution
+  std::vector<std::size_t> offsets{};  ///< `devices + 1` positions in `actions`
 
   /// The actions of one device.
   [[nodiscard]] constexpr std::span<const action> row(device_index device) const {

@@ -24,7 +24,7 @@ struct slot_rule {
     stage_index stage;
   };
 
-  std::int32_t unit = 1;    ///< microbatches of each route in one unit
+  std::int32_t unit = 1;  ///< microbatches of each route in one unit
   std::int32_t routes = 1;
   std::int32_t stages = 1;  ///< of each route
 
@@ -36,7 +36,8 @@ struct slot_rule {
         const std::int32_t start = 2 * stages * (j / unit) + 2 * (j % unit);
         const microbatch_index microbatch(m);
         found.push_back({start + stage.value, {action_kind::forward, side::none, route, stage, microbatch, {}}});
-        found.push_back({start + 2 * stages - 1 - stage.value, {action_kind::backward, side::none, route, stage, microbatch, {}}});
+        found.push_back(
+            {start + 2 * stages - 1 - stage.value, {action_kind::backward, side::none, route, stage, microbatch, {}}});
       }
     sort_by_slot(found);
     for (const auto& [slot, a] : found) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "errors.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/core/config.hpp>
 #include <brim/core/error.hpp>
 #include <brim/core/text.hpp>
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <stdexcept>
@@ -26,8 +26,8 @@ TEST_CASE("the failure handler is replaced and given back") {
 
 TEST_CASE("text joins words and integers") {
   CHECK(brim::detail::text() == "");
-  CHECK(brim::detail::text("a", 'b', std::string("c"), std::string_view("d"), -5, std::uint64_t{18446744073709551615u}) ==
-        "abcd-518446744073709551615");
+  CHECK(brim::detail::text("a", 'b', std::string("c"), std::string_view("d"), -5,
+                           std::uint64_t{18446744073709551615u}) == "abcd-518446744073709551615");
 }
 
 TEST_CASE("an expectation that holds costs nothing") {

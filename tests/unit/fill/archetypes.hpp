@@ -17,7 +17,9 @@ struct ranked_policy_archetype : archetype_base {
   static constexpr const char* name = "ranked archetype";
   static constexpr only_converts<brim::age_rule> age{brim::age_rule::oldest_first};
   only_converts<brim::refresh_discipline> discipline{brim::refresh_discipline::staggered};
-  [[nodiscard]] only_converts<bool> before(const brim::work_batch& a, const brim::work_batch& b) const { return {a.duration > b.duration}; }
+  [[nodiscard]] only_converts<bool> before(const brim::work_batch& a, const brim::work_batch& b) const {
+    return {a.duration > b.duration};
+  }
 };
 
 /// `fill_policy` with a choice.
@@ -25,7 +27,9 @@ struct choosing_policy_archetype : archetype_base {
   using archetype_base::archetype_base;
   static constexpr const char* name = "choosing archetype";
   only_converts<brim::refresh_discipline> discipline{brim::refresh_discipline::staggered};
-  [[nodiscard]] only_converts<std::ptrdiff_t> choose(const brim::bubble&, std::span<const brim::ready_work>) const { return {0}; }
+  [[nodiscard]] only_converts<std::ptrdiff_t> choose(const brim::bubble&, std::span<const brim::ready_work>) const {
+    return {0};
+  }
 };
 
 /// `work_source`: one piece of the caller's own work after time 10.

@@ -3,8 +3,8 @@
 #include "fill_judge.hpp"
 #include "samples.hpp"
 
-#include <brim/fill/stream.hpp>
 #include <doctest/doctest.h>
+#include <brim/fill/stream.hpp>
 
 #include <algorithm>
 #include <string>
@@ -75,7 +75,9 @@ TEST_CASE("the same input gives the same table") {
 TEST_CASE("twins divide refreshes: one owner each; or repeat them: each holder") {
   brim::kfac_work work = twin_work();
   const auto refreshes = [](const brim::filled& filled) {
-    const auto count = std::count_if(filled.work.begin(), filled.work.end(), [](const placed_work& w) { return w.what.kind == action_kind::refresh && w.piece == 0; });
+    const auto count = std::count_if(filled.work.begin(), filled.work.end(), [](const placed_work& w) {
+      return w.what.kind == action_kind::refresh && w.piece == 0;
+    });
     return static_cast<double>(count) / filled.cycle_length;
   };
   const brim::filled divided = brim::fill(twin_pipeline(), work);
@@ -93,7 +95,8 @@ TEST_CASE("twins divide refreshes: one owner each; or repeat them: each holder")
 
 TEST_CASE("replicas are filled like twins") {
   brim::kfac_work work{profile_of({layer("one", 12, 40, 5), layer("two", 12, 40, 5)})};
-  const brim::timeline pipeline = brim::simulate(brim::schemes::one_f_one_b{}, {.devices = 3, .microbatches = 4}, work.profile);
+  const brim::timeline pipeline =
+      brim::simulate(brim::schemes::one_f_one_b{}, {.devices = 3, .microbatches = 4}, work.profile);
   for (const std::int32_t replicas : {1, 2, 3}) {
     CAPTURE(replicas);
     work.replicas = replicas;
@@ -107,17 +110,21 @@ TEST_CASE("replicas are filled like twins") {
 TEST_CASE("without pi-damping an inversion waits for its own side only") {
   brim::kfac_work work{profile_of({layer("only", 30, 50)})};
   work.damping = brim::damping_split::independent;
-  const brim::timeline pipeline = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, work.profile);
+  const brim::timeline pipeline =
+      brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, work.profile);
   const brim::filled filled = brim::fill(pipeline, work);
   CHECK(test_support::complaints_about(filled, pipeline, work) == nothing());
-  const auto a = std::find_if(filled.work.begin(), filled.work.end(), [](const placed_work& w) { return w.what.kind == action_kind::refresh && w.what.side == brim::side::a; });
+  const auto a = std::find_if(filled.work.begin(), filled.work.end(), [](const placed_work& w) {
+    return w.what.kind == action_kind::refresh && w.what.side == brim::side::a;
+  });
   REQUIRE(a != filled.work.end());
   CHECK(a->origin_step == 0);  // in the middle bubble of its own step, before the backward
 }
 
 TEST_CASE("a refresh that fits no bubble is cut into panels, and a statistic into rows") {
   brim::kfac_work work{profile_of({layer("long", 300, 900)})};
-  const brim::timeline pipeline = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, work.profile);
+  const brim::timeline pipeline =
+      brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, work.profile);
   const brim::filled filled = brim::fill(pipeline, work);
   CHECK(test_support::complaints_about(filled, pipeline, work) == nothing());
   for (const placed_work& w : filled.work) {
@@ -134,7 +141,10 @@ TEST_CASE("policies differ where they should") {
   add_user_unit(set, 1, 600, 0);
   const auto order_of = [&](const auto& policy) {
     std::string out;
-    for (const placed_work& w : brim::fill(one_bubble(), fixed_source{set}, policy, {.margin_permille = 0, .longest_cycle = 4, .tolerance = 1, .kept_limits = {}}).work)
+    for (const placed_work& w :
+         brim::fill(one_bubble(), fixed_source{set}, policy,
+                    {.margin_permille = 0, .longest_cycle = 4, .tolerance = 1, .kept_limits = {}})
+             .work)
       if (w.step == 0 && w.origin_step == 0) out += static_cast<char>('A' + w.what.layer.value);
     return out;
   };
@@ -159,7 +169,8 @@ TEST_CASE("best fit prefers the longest piece, the default the oldest") {
   add_user_unit(set, 1, 700, 0);
   add_user_unit(set, 1, 500, 0);
   const auto first_of_second_step = [&](const auto& policy) {
-    const brim::filled filled = brim::fill(one_bubble(), fixed_source{set}, policy, {.margin_permille = 0, .tolerance = 1, .kept_limits = {}});
+    const brim::filled filled =
+        brim::fill(one_bubble(), fixed_source{set}, policy, {.margin_permille = 0, .tolerance = 1, .kept_limits = {}});
     return filled.report.greatest_age;
   };
   CHECK(first_of_second_step(brim::fills::oldest_longest{}) <= first_of_second_step(brim::fills::best_fit{}));
@@ -180,8 +191,10 @@ TEST_CASE("a stream gives step after step by the same rule") {
     steps.work.insert(steps.work.end(), next.begin(), next.end());
   }
   std::stable_sort(steps.work.begin(), steps.work.end(), [](const placed_work& a, const placed_work& b) {
-    return std::tuple(a.replica, a.device, a.step, a.time.start) < std::tuple(b.replica, b.device, b.step, b.time.start);
+    return std::tuple(a.replica, a.device, a.step, a.time.start) <
+           std::tuple(b.replica, b.device, b.step, b.time.start);
   });
   CHECK(test_support::fill_judge(steps, pipeline, work, 50).judge_steps(0, 30) == nothing());
-  CHECK(test_support::fill_judge(steps, pipeline, work, 50).judge_steps(0, 60) != nothing());  // the last ones are not complete
+  CHECK(test_support::fill_judge(steps, pipeline, work, 50).judge_steps(0, 60) !=
+        nothing());  // the last ones are not complete
 }

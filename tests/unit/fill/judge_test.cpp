@@ -45,7 +45,8 @@ bool finds(std::string_view text, Break break_it) {
   filled table = right();
   break_it(table);
   const auto in_order = [](const placed_work& a, const placed_work& b) {
-    return std::tuple(a.replica, a.device, a.step, a.time.start) < std::tuple(b.replica, b.device, b.step, b.time.start);
+    return std::tuple(a.replica, a.device, a.step, a.time.start) <
+           std::tuple(b.replica, b.device, b.step, b.time.start);
   };
   if (text != "out of order") std::stable_sort(table.work.begin(), table.work.end(), in_order);
   const std::string said = verdict(table);
@@ -55,7 +56,8 @@ bool finds(std::string_view text, Break break_it) {
 }
 
 std::size_t first_of(const filled& table, action_kind kind, brim::side which = brim::side::a) {
-  const auto at = std::find_if(table.work.begin(), table.work.end(), [&](const placed_work& w) { return w.what.kind == kind && w.what.side == which; });
+  const auto at = std::find_if(table.work.begin(), table.work.end(),
+                               [&](const placed_work& w) { return w.what.kind == kind && w.what.side == which; });
   REQUIRE(at != table.work.end());
   return static_cast<std::size_t>(at - table.work.begin());
 }
@@ -73,18 +75,26 @@ TEST_CASE("the judge sees a statistic before its data") {
     w.origin_step = w.step;
     w.time = {0, w.time.length()};
   }));
-  CHECK(finds("runs before the step of its statistics", [](filled& table) { table.work[first_of(table, action_kind::statistic)].origin_step = table.cycle_length + 1; }));
+  CHECK(finds("runs before the step of its statistics", [](filled& table) {
+    table.work[first_of(table, action_kind::statistic)].origin_step = table.cycle_length + 1;
+  }));
 }
 
 TEST_CASE("the judge sees missing, double and mixed work") {
-  CHECK(finds("no statistic", [](filled& table) { table.work.erase(table.work.begin() + static_cast<std::ptrdiff_t>(first_of(table, action_kind::statistic))); }));
-  CHECK(finds("refresh of stage", [](filled& table) { table.work.erase(table.work.begin() + static_cast<std::ptrdiff_t>(first_of(table, action_kind::refresh))); }));
+  CHECK(finds("no statistic", [](filled& table) {
+    table.work.erase(table.work.begin() + static_cast<std::ptrdiff_t>(first_of(table, action_kind::statistic)));
+  }));
+  CHECK(finds("refresh of stage", [](filled& table) {
+    table.work.erase(table.work.begin() + static_cast<std::ptrdiff_t>(first_of(table, action_kind::refresh)));
+  }));
   CHECK(finds("does two things", [](filled& table) {
     const std::size_t at = first_of(table, action_kind::statistic);
     table.work.insert(table.work.begin() + static_cast<std::ptrdiff_t>(at), table.work[at]);
   }));
-  CHECK(finds("no statistic", [](filled& table) { --table.work[first_of(table, action_kind::statistic)].origin_step; }));
-  CHECK(finds("refresh of stage", [](filled& table) { --table.work[first_of(table, action_kind::refresh)].origin_step; }));
+  CHECK(
+      finds("no statistic", [](filled& table) { --table.work[first_of(table, action_kind::statistic)].origin_step; }));
+  CHECK(finds("refresh of stage",
+              [](filled& table) { --table.work[first_of(table, action_kind::refresh)].origin_step; }));
   CHECK(finds("is called", [](filled& table) { ++table.work[first_of(table, action_kind::refresh)].piece; }));
   CHECK(finds("a piece takes", [](filled& table) { --table.work[first_of(table, action_kind::refresh)].time.end; }));
 }
@@ -99,8 +109,11 @@ TEST_CASE("the judge sees a refresh before its statistics, and sums at the wrong
     placed_work& w = table.work[first_of(table, action_kind::sync_statistic)];
     w.time = {w.time.start + 1, w.time.end + 1};
   }));
-  CHECK(finds("the sum has the wrong length", [](filled& table) { ++table.work[first_of(table, action_kind::sync_statistic)].time.end; }));
-  CHECK(finds("does not take part in the sum", [](filled& table) { table.work.erase(table.work.begin() + static_cast<std::ptrdiff_t>(first_of(table, action_kind::sync_statistic))); }));
+  CHECK(finds("the sum has the wrong length",
+              [](filled& table) { ++table.work[first_of(table, action_kind::sync_statistic)].time.end; }));
+  CHECK(finds("does not take part in the sum", [](filled& table) {
+    table.work.erase(table.work.begin() + static_cast<std::ptrdiff_t>(first_of(table, action_kind::sync_statistic)));
+  }));
 }
 
 TEST_CASE("the judge sees work where it cannot be") {
@@ -123,10 +136,13 @@ TEST_CASE("the judge sees work where it cannot be") {
   }));
   CHECK(finds("changes its owner", [](filled& table) {
     for (placed_work& w : table.work)
-      if (w.what.kind == action_kind::refresh && w.what.stage.value == 1 && w.what.layer.value == 0) w.device = brim::device_index(3 - w.device.value);
+      if (w.what.kind == action_kind::refresh && w.what.stage.value == 1 && w.what.layer.value == 0)
+        w.device = brim::device_index(3 - w.device.value);
   }));
   CHECK(finds("has no place in the table", [](filled& table) { table.work.front().step = table.cycle_length; }));
-  CHECK(finds("leaves its step", [](filled& table) { table.work[first_of(table, action_kind::refresh)].time.end = table.step_length + 1; }));
+  CHECK(finds("leaves its step", [](filled& table) {
+    table.work[first_of(table, action_kind::refresh)].time.end = table.step_length + 1;
+  }));
   CHECK(finds("out of order", [](filled& table) { std::swap(table.work.front(), table.work.back()); }));
   CHECK(finds("is of no layer", [](filled& table) { table.work.front().what.layer = brim::layer_index(9); }));
   CHECK(finds("is no work of K-FAC", [](filled& table) { table.work.front().what.kind = action_kind::forward; }));
@@ -136,7 +152,9 @@ TEST_CASE("the judge sees three refreshes of a layer in flight") {
   CHECK(finds("refreshes in flight", [](filled& table) {
     const placed_work refresh = table.work[first_of(table, action_kind::refresh)];
     for (placed_work& w : table.work)
-      if (w.what.stage == refresh.what.stage && w.what.layer == refresh.what.layer && w.origin_step == refresh.origin_step) w.origin_step -= 3 * table.cycle_length;
+      if (w.what.stage == refresh.what.stage && w.what.layer == refresh.what.layer &&
+          w.origin_step == refresh.origin_step)
+        w.origin_step -= 3 * table.cycle_length;
   }));
 }
 
@@ -151,7 +169,9 @@ TEST_CASE("the judge sees another pipeline, another step and another tail") {
   CHECK(finds("has a hole", [](filled& table) { ++table.tail.back().time.start; }));
   CHECK(finds("updates of stage", [](filled& table) { table.tail.pop_back(); }));
   CHECK(finds("owners instead of", [](filled& table) {
-    std::erase_if(table.tail, [](const placed_work& t) { return t.what.kind == action_kind::precondition && t.what.stage.value == 0 && t.what.layer.value == 0; });
+    std::erase_if(table.tail, [](const placed_work& t) {
+      return t.what.kind == action_kind::precondition && t.what.stage.value == 0 && t.what.layer.value == 0;
+    });
   }));
   CHECK(finds("the tail holds", [](filled& table) { table.tail.front().what.kind = action_kind::user; }));
 }
@@ -176,5 +196,6 @@ TEST_CASE("the judge computes every number of the report") {
 }
 
 TEST_CASE("the judge sees a table that does not close at its end") {
-  CHECK(finds("no statistic", [](filled& table) { ++table.cycle_length; }));  // what goes on in the next cycle comes a step late
+  CHECK(finds("no statistic",
+              [](filled& table) { ++table.cycle_length; }));  // what goes on in the next cycle comes a step late
 }

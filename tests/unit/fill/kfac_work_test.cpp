@@ -14,7 +14,8 @@ using brim::action_kind;
 using brim::ticks;
 using brim::work_batch;
 
-brim::work_set work_of(const brim::kfac_work& source, const brim::timeline& pipeline, ticks longest = 0, ticks panel = 0) {
+brim::work_set work_of(const brim::kfac_work& source, const brim::timeline& pipeline, ticks longest = 0,
+                       ticks panel = 0) {
   const auto lanes = static_cast<std::size_t>(source.replicas * pipeline.program.shape.devices);
   const std::vector<ticks> longest_bubble(lanes, longest);
   const std::vector<ticks> panels(lanes, panel);
@@ -46,7 +47,8 @@ TEST_CASE("statistics are released by their own microbatch on their own route") 
       for (std::size_t i = 0; i < pipeline.times.size(); ++i) {
         const brim::action& a = pipeline.program.actions[i];
         if (a.stage != b.what.stage || a.microbatch != set.releases[r].microbatch) continue;
-        if (a.kind == (b.what.side == brim::side::a ? action_kind::forward : action_kind::backward)) CHECK(set.releases[r].at == pipeline.times[i].end);
+        if (a.kind == (b.what.side == brim::side::a ? action_kind::forward : action_kind::backward))
+          CHECK(set.releases[r].at == pipeline.times[i].end);
         if (a.kind == action_kind::backward) CHECK(set.releases[r].kept_from == pipeline.times[i].end);
       }
     }
@@ -54,7 +56,8 @@ TEST_CASE("statistics are released by their own microbatch on their own route") 
 }
 
 TEST_CASE("owners share the work as equally as whole layers allow") {
-  brim::profile p = profile_of({layer("a", 1, 100, 10), layer("b", 1, 60, 5), layer("c", 1, 50, 5), layer("d", 1, 30, 5), layer("e", 1, 20, 5)});
+  brim::profile p = profile_of(
+      {layer("a", 1, 100, 10), layer("b", 1, 60, 5), layer("c", 1, 50, 5), layer("d", 1, 30, 5), layer("e", 1, 20, 5)});
   for (const std::int32_t replicas : {1, 2, 3}) {
     CAPTURE(replicas);
     const brim::kfac_work source{.profile = p, .replicas = replicas};
@@ -72,7 +75,8 @@ TEST_CASE("owners share the work as equally as whole layers allow") {
 
 TEST_CASE("what is cut is cut in equal pieces that add up") {
   const brim::kfac_work source{profile_of({layer("x", 100, 1'000)})};
-  const brim::timeline pipeline = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 3}, source.profile);
+  const brim::timeline pipeline =
+      brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 3}, source.profile);
   for (const work_batch& b : work_of(source, pipeline, 30, 300).batches) {
     if (b.what.kind == action_kind::statistic) {
       CHECK(b.division == 4);
@@ -89,18 +93,22 @@ TEST_CASE("what is cut is cut in equal pieces that add up") {
 
 TEST_CASE("the damping decides what an inversion waits for") {
   brim::kfac_work source{profile_of({layer("x", 10, 20)})};
-  const brim::timeline pipeline = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, source.profile);
+  const brim::timeline pipeline =
+      brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, source.profile);
   CHECK(work_of(source, pipeline).units.front().gates == 1);
   source.damping = brim::damping_split::independent;
   const brim::work_set set = work_of(source, pipeline);
   CHECK(set.units.front().gates == 2);
-  for (const work_batch& b : set.batches) CHECK((b.what.kind == action_kind::statistic ? b.signals : b.waits) == (b.what.side == brim::side::a ? 0 : 1));
+  for (const work_batch& b : set.batches)
+    CHECK((b.what.kind == action_kind::statistic ? b.signals : b.waits) == (b.what.side == brim::side::a ? 0 : 1));
 }
 
 TEST_CASE("a sum over holders delays the refresh, where there are several") {
   brim::kfac_work source = twin_work();
-  for (const work_batch& b : work_of(source, twin_pipeline()).batches) CHECK(b.delay == (b.what.kind == action_kind::refresh ? 7 : 0));
-  const brim::timeline alone = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, source.profile);
+  for (const work_batch& b : work_of(source, twin_pipeline()).batches)
+    CHECK(b.delay == (b.what.kind == action_kind::refresh ? 7 : 0));
+  const brim::timeline alone =
+      brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, source.profile);
   for (const work_batch& b : work_of(source, alone).batches) CHECK(b.delay == 0);
 }
 
@@ -111,7 +119,9 @@ TEST_CASE("a step ends with sums, preconditioning by the owners, shared results,
     for (const brim::tail_work& t : set.tail) {
       if (t.lane != lane) continue;
       const bool of_layer = t.what.layer.value >= 0;
-      phases.push_back(t.what.kind == action_kind::sync_gradient ? (of_layer ? 2 : 0) : t.what.kind == action_kind::precondition ? 1 : 3);
+      phases.push_back(t.what.kind == action_kind::sync_gradient  ? (of_layer ? 2 : 0)
+                       : t.what.kind == action_kind::precondition ? 1
+                                                                  : 3);
     }
     CHECK(std::is_sorted(phases.begin(), phases.end()));
     CHECK(std::count(phases.begin(), phases.end(), 0) == 2);  // both stages of the device
@@ -123,8 +133,10 @@ TEST_CASE("a step ends with sums, preconditioning by the owners, shared results,
 TEST_CASE("a slow device takes longer for everything") {
   brim::kfac_work source{profile_of({layer("x", 10, 20, 4)})};
   source.profile.devices = {{.speed = 1}, {.speed = 0.5}};
-  const brim::timeline pipeline = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, source.profile);
+  const brim::timeline pipeline =
+      brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 1}, source.profile);
   const brim::work_set set = work_of(source, pipeline);
-  for (const work_batch& b : set.batches) CHECK(b.duration == (b.what.kind == action_kind::statistic ? 10 : 20) * (b.lane == 1 ? 2 : 1));
+  for (const work_batch& b : set.batches)
+    CHECK(b.duration == (b.what.kind == action_kind::statistic ? 10 : 20) * (b.lane == 1 ? 2 : 1));
   for (const brim::tail_work& t : set.tail) CHECK(t.duration == (t.lane == 1 ? 8 : 4));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <brim/fill/ready_set.hpp>
 #include <doctest/doctest.h>
+#include <brim/fill/ready_set.hpp>
 
 #include <cstdint>
 #include <set>

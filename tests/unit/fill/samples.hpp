@@ -12,7 +12,8 @@
 /// Small pipelines and work for the tests of the fill.
 namespace fill_samples {
 
-inline brim::layer_profile layer(const char* name, brim::ticks statistic, brim::ticks refresh, brim::ticks precondition = 0) {
+inline brim::layer_profile layer(const char* name, brim::ticks statistic, brim::ticks refresh,
+                                 brim::ticks precondition = 0) {
   brim::layer_profile l;
   l.name = name;
   l.statistic_a = statistic;
@@ -42,7 +43,9 @@ inline brim::kfac_work twin_work() {
   return {.profile = p, .sync_statistic = 7};
 }
 
-inline brim::timeline twin_pipeline() { return brim::simulate(brim::schemes::chimera{}, {.devices = 4, .microbatches = 4}, twin_work().profile); }
+inline brim::timeline twin_pipeline() {
+  return brim::simulate(brim::schemes::chimera{}, {.devices = 4, .microbatches = 4}, twin_work().profile);
+}
 
 /// Makes the work that it is given, whatever the limits.
 struct fixed_source {
@@ -51,10 +54,15 @@ struct fixed_source {
 };
 
 /// A batch of `user` work on one lane with a release at `at` for each of its pieces.
-inline void add_user_unit(brim::work_set& set, std::int32_t lane, brim::ticks duration, brim::ticks at, brim::ticks following = 0) {
+inline void add_user_unit(brim::work_set& set, std::int32_t lane, brim::ticks duration, brim::ticks at,
+                          brim::ticks following = 0) {
   const auto unit = static_cast<std::int32_t>(set.units.size());
-  set.units.push_back({.stage = brim::stage_index(lane), .layer = brim::layer_index(unit), .first_batch = static_cast<std::uint32_t>(set.batches.size()), .batch_count = 1});
-  set.batches.push_back({.what = {brim::action_kind::user, brim::side::none, brim::route_index(0), brim::stage_index(lane), brim::microbatch_index(-1), brim::layer_index(unit)},
+  set.units.push_back({.stage = brim::stage_index(lane),
+                       .layer = brim::layer_index(unit),
+                       .first_batch = static_cast<std::uint32_t>(set.batches.size()),
+                       .batch_count = 1});
+  set.batches.push_back({.what = {brim::action_kind::user, brim::side::none, brim::route_index(0),
+                                  brim::stage_index(lane), brim::microbatch_index(-1), brim::layer_index(unit)},
                          .lane = lane,
                          .unit = unit,
                          .duration = duration,

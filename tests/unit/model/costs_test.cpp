@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
 #include <brim/model/costs.hpp>
 #include <brim/model/profile.hpp>
-#include <doctest/doctest.h>
 
 namespace {
 
@@ -11,13 +11,17 @@ using brim::device_index;
 using brim::stage_index;
 
 action on_stage(action_kind kind, int stage, int route = 0) {
-  return {.kind = kind, .route = brim::route_index(route), .stage = stage_index(stage), .microbatch = brim::microbatch_index(0)};
+  return {.kind = kind,
+          .route = brim::route_index(route),
+          .stage = stage_index(stage),
+          .microbatch = brim::microbatch_index(0)};
 }
 
 }  // namespace
 
 TEST_CASE("a stage cost has a field for every kind of the pipeline and nothing else") {
-  const brim::stage_cost cost{.forward = 2, .backward = 3, .backward_input = 5, .backward_weight = 7, .recompute = 11, .optimizer_step = 13};
+  const brim::stage_cost cost{
+      .forward = 2, .backward = 3, .backward_input = 5, .backward_weight = 7, .recompute = 11, .optimizer_step = 13};
   CHECK(cost.of(action_kind::forward) == 2);
   CHECK(cost.of(action_kind::backward) == 3);
   CHECK(cost.of(action_kind::backward_input) == 5);

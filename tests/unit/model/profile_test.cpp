@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "errors.hpp"
 
-#include <brim/model/profile.hpp>
 #include <doctest/doctest.h>
+#include <brim/model/profile.hpp>
 
 #include <limits>
 
@@ -47,12 +47,14 @@ TEST_CASE("speed scales and rounds up, never down") {
   CHECK(p.on_device(4, device_index(1)) == 8);
   CHECK(p.on_device(brim::longest_duration, device_index(2)) == brim::longest_duration);
   p.devices = {{.speed = 1e-6}};
-  CHECK(p.on_device(brim::longest_duration, device_index(0)) == brim::longest_schedule);  // saturates instead of overflowing
+  CHECK(p.on_device(brim::longest_duration, device_index(0)) ==
+        brim::longest_schedule);  // saturates instead of overflowing
 }
 
 TEST_CASE("a profile is a memory model") {
   brim::profile p = with_stages(2);
-  p.stages[1].memory = {.weights = 100, .activations = 10, .released_by_backward_input = 4, .released_by_backward_weight = 6};
+  p.stages[1].memory = {
+      .weights = 100, .activations = 10, .released_by_backward_input = 4, .released_by_backward_weight = 6};
   CHECK(p.at_start(on_stage(action_kind::forward, 1), device_index(0)) == 10);
   CHECK(p.at_start(on_stage(action_kind::backward, 1), device_index(0)) == 0);
   CHECK(p.at_end(on_stage(action_kind::forward, 1), device_index(0)) == 0);
@@ -96,16 +98,25 @@ TEST_CASE("impossible values are named by stage and field") {
                                   std::numeric_limits<brim::ticks>::min()}) {
     const std::string text = std::to_string(value);
     CHECK(says(refused_after([&](auto& p) { p.stages[1].cost.forward = value; }), bad, "stage 1: forward is " + text));
-    CHECK(says(refused_after([&](auto& p) { p.stages[1].cost.backward = value; }), bad, "stage 1: backward is " + text));
-    CHECK(says(refused_after([&](auto& p) { p.stages[2].cost.backward_input = value; }), bad, "stage 2: backward_input is " + text));
-    CHECK(says(refused_after([&](auto& p) { p.stages[2].cost.backward_weight = value; }), bad, "stage 2: backward_weight is " + text));
-    CHECK(says(refused_after([&](auto& p) { p.stages[0].cost.recompute = value; }), bad, "stage 0: recompute is " + text));
-    CHECK(says(refused_after([&](auto& p) { p.stages[0].cost.optimizer_step = value; }), bad, "optimizer_step is " + text));
-    CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.weights = value; }), bad, "memory.weights is " + text, "bytes"));
+    CHECK(
+        says(refused_after([&](auto& p) { p.stages[1].cost.backward = value; }), bad, "stage 1: backward is " + text));
+    CHECK(says(refused_after([&](auto& p) { p.stages[2].cost.backward_input = value; }), bad,
+               "stage 2: backward_input is " + text));
+    CHECK(says(refused_after([&](auto& p) { p.stages[2].cost.backward_weight = value; }), bad,
+               "stage 2: backward_weight is " + text));
+    CHECK(says(refused_after([&](auto& p) { p.stages[0].cost.recompute = value; }), bad,
+               "stage 0: recompute is " + text));
+    CHECK(says(refused_after([&](auto& p) { p.stages[0].cost.optimizer_step = value; }), bad,
+               "optimizer_step is " + text));
+    CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.weights = value; }), bad, "memory.weights is " + text,
+               "bytes"));
     CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.activations = value; }), bad, "memory.activations"));
-    CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.released_by_backward_input = value; }), bad, "released_by_backward_input"));
-    CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.released_by_backward_weight = value; }), bad, "released_by_backward_weight"));
-    CHECK(says(refused_after([&](auto& p) { p.stages[1].layers[0].statistic_a = value; }), bad, "statistic.a is " + text));
+    CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.released_by_backward_input = value; }), bad,
+               "released_by_backward_input"));
+    CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.released_by_backward_weight = value; }), bad,
+               "released_by_backward_weight"));
+    CHECK(says(refused_after([&](auto& p) { p.stages[1].layers[0].statistic_a = value; }), bad,
+               "statistic.a is " + text));
     CHECK(says(refused_after([&](auto& p) { p.stages[1].layers[0].statistic_b = value; }), bad, "statistic.b"));
     CHECK(says(refused_after([&](auto& p) { p.stages[1].layers[0].refresh_a = value; }), bad, "refresh.a"));
     CHECK(says(refused_after([&](auto& p) { p.stages[1].layers[0].refresh_b = value; }), bad, "refresh.b"));
@@ -116,7 +127,8 @@ TEST_CASE("impossible values are named by stage and field") {
     CHECK(says(refused_after([&](auto& p) { p.links.latency = value; }), bad, "links.latency"));
     CHECK(says(refused_after([&](auto& p) { p.links.p2p = {value}; }), bad, "links.p2p is " + text));
   }
-  for (const double speed : {0.0, -1.0, 1e-7, 1e7, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+  for (const double speed :
+       {0.0, -1.0, 1e-7, 1e7, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     CHECK(says(refused_after([&](auto& p) { p.devices.assign(3, {.speed = speed}); }), bad, "device 0: speed"));
 }
 #endif

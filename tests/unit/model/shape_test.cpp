@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "errors.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/model/placement.hpp>
 #include <brim/model/shape.hpp>
-#include <doctest/doctest.h>
 
 #include <limits>
 #include <vector>
@@ -21,7 +21,8 @@ std::vector<int> numbers(const std::vector<brim::device_index>& devices) {
 }  // namespace
 
 TEST_CASE("a shape is written with all its numbers") {
-  CHECK(brim::to_string({.devices = 4, .microbatches = 8, .chunks = 2, .pairs = 3}) == "devices=4 microbatches=8 chunks=2 pairs=3");
+  CHECK(brim::to_string({.devices = 4, .microbatches = 8, .chunks = 2, .pairs = 3}) ==
+        "devices=4 microbatches=8 chunks=2 pairs=3");
 }
 
 TEST_CASE("placements") {
@@ -61,7 +62,8 @@ TEST_CASE("shapes that make no sense are refused by rule") {
   CHECK(says(refused({.devices = 2, .pairs = 3}), code, "more pairs of routes than devices"));
   CHECK(says(refused({.devices = 8, .microbatches = 1'000'000'000}), code, "at most 2^26", "microbatches=1000000000"));
   CHECK(says(refused({.devices = greatest}), code, "at most 2^26"));
-  CHECK(says(refused({.devices = greatest, .microbatches = greatest, .chunks = greatest, .pairs = greatest}), code, "at most 2^26"));
+  CHECK(says(refused({.devices = greatest, .microbatches = greatest, .chunks = greatest, .pairs = greatest}), code,
+             "at most 2^26"));
   CHECK(says(refused({.devices = 65536, .chunks = 65536}), code, "at most 2^26"));  // the product is 2^32
   CHECK(says(refused({.chunks = greatest}), code, "at most 2^26"));
 }

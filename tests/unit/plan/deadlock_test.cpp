@@ -14,7 +14,8 @@ namespace {
 
 /// A plan without times from one row of words for each device: `f` forward, `b` backward, `s` and `r` send and receive of
 /// the activation, `t` and `q` of the gradient; each with stage and microbatch. Two devices, stage `s` on device `s mod 2`.
-plan from_rows(const std::vector<std::string_view>& rows, std::int32_t stages, std::int32_t microbatches, transport how) {
+plan from_rows(const std::vector<std::string_view>& rows, std::int32_t stages, std::int32_t microbatches,
+               transport how) {
   plan p;
   p.scheme = "by hand";
   p.shape = {.devices = 2, .microbatches = microbatches, .chunks = stages / 2};
@@ -26,7 +27,8 @@ plan from_rows(const std::vector<std::string_view>& rows, std::int32_t stages, s
     while (row.size() >= 3) {
       instruction i;
       const int stage = row[1] - '0', microbatch = row[2] - '0';
-      i.what = {action_kind::forward, side::none, route_index(0), stage_index(stage), microbatch_index(microbatch), layer_index(-1)};
+      i.what = {action_kind::forward,         side::none,     route_index(0), stage_index(stage),
+                microbatch_index(microbatch), layer_index(-1)};
       switch (row[0]) {
         case 'f': break;
         case 'b': i.what.kind = action_kind::backward; break;
@@ -72,8 +74,9 @@ plan from_rows(const std::vector<std::string_view>& rows, std::int32_t stages, s
       if (part == &queue && how == transport::blocking) continue;
       const auto begin = static_cast<std::uint32_t>(p.instructions.size());
       p.instructions.insert(p.instructions.end(), part->begin(), part->end());
-      p.streams.push_back({device_index(static_cast<int>(d)), part == &compute ? stream_kind::compute : stream_kind::communication,
-                           device_index(-1), begin, static_cast<std::uint32_t>(p.instructions.size())});
+      p.streams.push_back({device_index(static_cast<int>(d)),
+                           part == &compute ? stream_kind::compute : stream_kind::communication, device_index(-1),
+                           begin, static_cast<std::uint32_t>(p.instructions.size())});
     }
   }
   return p;
@@ -82,9 +85,11 @@ plan from_rows(const std::vector<std::string_view>& rows, std::int32_t stages, s
 // Interleaved, two devices, two chunks, four microbatches, with every receive moved to just before its use: the order
 // printed in PyTorch pull request 172833, which stopped on two machines (issue 172668).
 const std::vector<std::string_view> deferred_receives{
-    "f00 s00 f01 s01 r20 f20 s20 r21 f21 s21 f02 s02 q20 b20 t20 f03 s03 q21 b21 t21 r22 f22 s22 q00 b00 r23 f23 s23 q01 b01 q22 b22 "
+    "f00 s00 f01 s01 r20 f20 s20 r21 f21 s21 f02 s02 q20 b20 t20 f03 s03 q21 b21 t21 r22 f22 s22 q00 b00 r23 f23 s23 "
+    "q01 b01 q22 b22 "
     "t22 q23 b23 t23 q02 b02 q03 b03",
-    "r10 f10 s10 r11 f11 s11 r30 f30 b30 t30 r31 f31 b31 t31 r12 f12 s12 q10 b10 t10 r13 f13 s13 q11 b11 t11 r32 f32 b32 t32 r33 f33 "
+    "r10 f10 s10 r11 f11 s11 r30 f30 b30 t30 r31 f31 b31 t31 r12 f12 s12 q10 b10 t10 r13 f13 s13 q11 b11 t11 r32 f32 "
+    "b32 t32 r33 f33 "
     "b33 t33 q12 b12 t12 q13 b13 t13"};
 
 }  // namespace
@@ -103,16 +108,24 @@ TEST_CASE("deadlock: receives deferred to their use (PyTorch 172833)") {
   CHECK(found->site.device == 0);
   CHECK(found->site.stage == 2);
   CHECK(found->sentence ==
-        "plan by hand: deadlock with transport one_queue: device 0 compute cannot start forward stage 2 microbatch 0; every unfinished "
+        "plan by hand: deadlock with transport one_queue: device 0 compute cannot start forward stage 2 microbatch 0; "
+        "every unfinished "
         "stream waits for another:\n"
-        "  device 0 compute: ok forward stage 0 microbatch 0, ok forward stage 0 microbatch 1, [forward stage 2 microbatch 0], forward "
-        "stage 2 microbatch 1, forward stage 0 microbatch 2  waits for recv_activation stage 2 microbatch 0 (device 0 communication)\n"
-        "  device 0 communication: ok send_activation stage 0 microbatch 0, [send_activation stage 0 microbatch 1], recv_activation stage "
-        "2 microbatch 0, send_activation stage 2 microbatch 0  waits for recv_activation stage 1 microbatch 1 (device 1 communication)\n"
-        "  device 1 compute: ok forward stage 1 microbatch 0, [forward stage 1 microbatch 1], forward stage 3 microbatch 0, backward stage "
+        "  device 0 compute: ok forward stage 0 microbatch 0, ok forward stage 0 microbatch 1, [forward stage 2 "
+        "microbatch 0], forward "
+        "stage 2 microbatch 1, forward stage 0 microbatch 2  waits for recv_activation stage 2 microbatch 0 (device 0 "
+        "communication)\n"
+        "  device 0 communication: ok send_activation stage 0 microbatch 0, [send_activation stage 0 microbatch 1], "
+        "recv_activation stage "
+        "2 microbatch 0, send_activation stage 2 microbatch 0  waits for recv_activation stage 1 microbatch 1 (device "
+        "1 communication)\n"
+        "  device 1 compute: ok forward stage 1 microbatch 0, [forward stage 1 microbatch 1], forward stage 3 "
+        "microbatch 0, backward stage "
         "3 microbatch 0  waits for recv_activation stage 1 microbatch 1 (device 1 communication)\n"
-        "  device 1 communication: ok recv_activation stage 1 microbatch 0, [send_activation stage 1 microbatch 0], recv_activation stage "
-        "1 microbatch 1, send_activation stage 1 microbatch 1  waits for recv_activation stage 2 microbatch 0 (device 0 communication)");
+        "  device 1 communication: ok recv_activation stage 1 microbatch 0, [send_activation stage 1 microbatch 0], "
+        "recv_activation stage "
+        "1 microbatch 1, send_activation stage 1 microbatch 1  waits for recv_activation stage 2 microbatch 0 (device "
+        "0 communication)");
 }
 
 TEST_CASE("deadlock: an order that works with blocking transfers") {

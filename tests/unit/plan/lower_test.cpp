@@ -47,9 +47,11 @@ TEST_CASE("lower: one queue, two devices") {
 TEST_CASE("lower: blocking puts everything in the one order of the device, without events") {
   const plan p = lower(small(2, 2), {.transport = transport::blocking});
   CHECK(trace(p) ==
-        "0 compute: forward 0.0 send_activation 0.0 forward 0.1 send_activation 0.1 recv_gradient 0.0 backward 0.0 recv_gradient 0.1 "
+        "0 compute: forward 0.0 send_activation 0.0 forward 0.1 send_activation 0.1 recv_gradient 0.0 backward 0.0 "
+        "recv_gradient 0.1 "
         "backward 0.1\n"
-        "1 compute: recv_activation 1.0 forward 1.0 recv_activation 1.1 backward 1.0 send_gradient 1.0 forward 1.1 backward 1.1 "
+        "1 compute: recv_activation 1.0 forward 1.0 recv_activation 1.1 backward 1.0 send_gradient 1.0 forward 1.1 "
+        "backward 1.1 "
         "send_gradient 1.1\n");
   CHECK(p.events == 0);
 }
@@ -89,7 +91,8 @@ TEST_CASE("lower: an earlier wait makes a later one needless") {
 
 #if BRIM_HAS_EXCEPTIONS  // libstdc++ cannot shrink a constant vector without them
 TEST_CASE("lower: a static timeline and a timeline give the same plan") {
-  constexpr auto fixed = static_plan<schemes::one_f_one_b{}, pipeline_shape{.devices = 3, .microbatches = 4}>(uniform_cost{});
+  constexpr auto fixed =
+      static_plan<schemes::one_f_one_b{}, pipeline_shape{.devices = 3, .microbatches = 4}>(uniform_cost{});
   CHECK(lower(fixed) == lower(small(3, 4)));
 }
 #endif
@@ -152,7 +155,9 @@ TEST_CASE("lower: a collective waits for the slowest replica's place") {
   filled f = sample::two_step_cycle(schemes::gpipe{}, {.devices = 1, .microbatches = 2}, 2);
   // In replica 1 one sum comes earlier than all others: the order of replica 0 has to be the same as that of replica 1.
   for (placed_work& w : f.work)
-    if (w.replica == 1 && w.what.kind == action_kind::sync_statistic && w.what.side == side::b && w.what.layer.value == 0) w.time = {w.time.start - 1, w.time.start - 1};
+    if (w.replica == 1 && w.what.kind == action_kind::sync_statistic && w.what.side == side::b &&
+        w.what.layer.value == 0)
+      w.time = {w.time.start - 1, w.time.start - 1};
   const plan p = lower(f, {.replica = 0}), q = lower(f, {.replica = 1});
   CHECK(trace(p) == trace(q));
 }
@@ -160,7 +165,8 @@ TEST_CASE("lower: a collective waits for the slowest replica's place") {
 TEST_CASE("lower: an update waits for the exchange, also where its time says otherwise") {
   filled f = sample::two_step_cycle(schemes::one_f_one_b{}, {.devices = 2, .microbatches = 2}, 2);
   for (placed_work& w : f.tail)
-    if (w.replica == 1 && w.what.kind == action_kind::sync_gradient && w.what.layer.value == 0) w.time = {w.time.start + 20, w.time.end + 20};
+    if (w.replica == 1 && w.what.kind == action_kind::sync_gradient && w.what.layer.value == 0)
+      w.time = {w.time.start + 20, w.time.end + 20};
   for (const transport t : sample::transports) {
     const auto found = find_fault(lower(f, {.transport = t}));
     CHECK_MESSAGE(!found, (found ? found->sentence : ""));
@@ -168,13 +174,17 @@ TEST_CASE("lower: an update waits for the exchange, also where its time says oth
 }
 
 TEST_CASE("lower: actions that take no time") {
-  for (const uniform_cost costs : {uniform_cost{.forward = 0, .backward = 0}, uniform_cost{.forward = 0, .backward = 2}, uniform_cost{.forward = 1, .backward = 0}})
+  for (const uniform_cost costs : {uniform_cost{.forward = 0, .backward = 0}, uniform_cost{.forward = 0, .backward = 2},
+                                   uniform_cost{.forward = 1, .backward = 0}})
     for (const transport t : sample::transports)
       for (std::int32_t m = 1; m < 7; ++m) {
-        for (const plan& p : {lower(simulate(schemes::one_f_one_b{}, {.devices = 4, .microbatches = m}, costs), {.transport = t}),
-                              lower(simulate(schemes::interleaved_one_f_one_b{}, {.devices = 3, .microbatches = m, .chunks = 2}, costs), {.transport = t}),
-                              lower(simulate(schemes::looped_bfs{}, {.devices = 2, .microbatches = m, .chunks = 3}, costs), {.transport = t}),
-                              lower(simulate(schemes::chimera{}, {.devices = 4, .microbatches = m}, costs), {.transport = t})}) {
+        for (const plan& p :
+             {lower(simulate(schemes::one_f_one_b{}, {.devices = 4, .microbatches = m}, costs), {.transport = t}),
+              lower(simulate(schemes::interleaved_one_f_one_b{}, {.devices = 3, .microbatches = m, .chunks = 2}, costs),
+                    {.transport = t}),
+              lower(simulate(schemes::looped_bfs{}, {.devices = 2, .microbatches = m, .chunks = 3}, costs),
+                    {.transport = t}),
+              lower(simulate(schemes::chimera{}, {.devices = 4, .microbatches = m}, costs), {.transport = t})}) {
           CAPTURE(name_of(t));
           const auto found = find_fault(p);
           CHECK_MESSAGE(!found, (found ? found->sentence : ""));
@@ -186,15 +196,18 @@ TEST_CASE("lower: actions that take no time") {
 TEST_CASE("lower: refuses what is no timeline") {
   timeline t = small(2, 2);
   t.program.actions[0].stage = stage_index(7);
-  CHECK_THROWS_WITH_AS(static_cast<void>(lower(t)),
-                       "lower: 1f1b: an action of the timeline is outside of its shape or on a device that does not hold its stage", error);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(lower(t)),
+      "lower: 1f1b: an action of the timeline is outside of its shape or on a device that does not hold its stage",
+      error);
   t = small(2, 2);
   t.times.pop_back();
   CHECK_THROWS_WITH_AS(static_cast<void>(lower(t)), "lower: 1f1b: the timeline's arrays do not fit its shape", error);
   filled f = sample::two_step_cycle(schemes::gpipe{}, {.devices = 2, .microbatches = 2});
   CHECK_THROWS_WITH_AS(static_cast<void>(lower(f, {.replica = 1})), "lower: there is no replica 1 of 1", error);
   f.work[0].step = 2;
-  CHECK_THROWS_WITH_AS(static_cast<void>(lower(f)), "lower: gpipe: second-order work is outside of the filled steps", error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(lower(f)), "lower: gpipe: second-order work is outside of the filled steps",
+                       error);
   f = sample::two_step_cycle(schemes::gpipe{}, {.devices = 2, .microbatches = 2});
   f.cycle_length = 0;
   CHECK_THROWS_AS(static_cast<void>(lower(f)), error);

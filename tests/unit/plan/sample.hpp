@@ -17,8 +17,9 @@ namespace sample {
 
 using namespace brim;
 
-inline constexpr std::array<transport, 5> transports{transport::buffered, transport::one_queue, transport::queue_per_direction,
-                                                     transport::queue_per_edge, transport::blocking};
+inline constexpr std::array<transport, 5> transports{transport::buffered, transport::one_queue,
+                                                     transport::queue_per_direction, transport::queue_per_edge,
+                                                     transport::blocking};
 
 /// A refresh cycle of two steps, made by hand. Layer 0 takes the statistics of step 0 and is refreshed in two pieces, the
 /// second in step 1; layer 1 takes those of step 1 and is refreshed in step 0 of the next repetition.
@@ -36,8 +37,10 @@ filled two_step_cycle(const Scheme& scheme, const pipeline_shape& shape, std::in
   const bool shared = where.routes * replicas > 1;
   for (std::int32_t replica = 0; replica < replicas; ++replica)
     for (const device_index d : devices(shape)) {
-      std::array<std::array<ticks, 2>, 2> next{{{end, end + 2 * phase}, {end, end + 2 * phase}}};  // by step, for statistics and refreshes
-      const auto put = [&](action what, std::int32_t step, std::int32_t origin, bool late, ticks length, std::int32_t piece, std::int32_t pieces) {
+      std::array<std::array<ticks, 2>, 2> next{
+          {{end, end + 2 * phase}, {end, end + 2 * phase}}};  // by step, for statistics and refreshes
+      const auto put = [&](action what, std::int32_t step, std::int32_t origin, bool late, ticks length,
+                           std::int32_t piece, std::int32_t pieces) {
         ticks& at = next[static_cast<std::size_t>(step)][late ? 1 : 0];
         f.work.push_back({what, d, replica, step, origin, piece, pieces, {at, at + length}});
         at += length;
@@ -45,14 +48,17 @@ filled two_step_cycle(const Scheme& scheme, const pipeline_shape& shape, std::in
       const auto sync = [&](action what, std::int32_t step, std::int32_t origin, ticks at) {
         if (shared) f.work.push_back({what, d, replica, step, origin, 0, 1, {at, at}});
       };
-      const auto finish = [&](action what, ticks at, ticks length) { f.tail.push_back({what, d, replica, 0, 0, 0, 1, {at, at + length}}); };
+      const auto finish = [&](action what, ticks at, ticks length) {
+        f.tail.push_back({what, d, replica, 0, 0, 0, 1, {at, at + length}});
+      };
       ticks tail = end + 4 * phase, update = end + 4 * phase + 50;
       for (std::int32_t r = 0; r < where.routes; ++r)
         for (std::int32_t s = 0; s < where.stages; ++s) {
           if (where.device_of(route_index(r), stage_index(s)) != d) continue;
           for (std::int32_t layer = 0; layer < 2; ++layer)
             for (const side sd : {side::a, side::b}) {
-              action a{action_kind::statistic, sd, route_index(r), stage_index(s), microbatch_index(-1), layer_index(layer)};
+              action a{action_kind::statistic, sd, route_index(r), stage_index(s), microbatch_index(-1),
+                       layer_index(layer)};
               const std::int32_t pieces = layer == 0 ? 2 : 1;
               for (std::int32_t m = r; m < shape.microbatches; m += where.routes)
                 for (std::int32_t piece = 0; piece < pieces; ++piece) {
@@ -72,7 +78,8 @@ filled two_step_cycle(const Scheme& scheme, const pipeline_shape& shape, std::in
               a.kind = action_kind::sync_refresh;
               layer == 0 ? sync(a, 1, 0, end + 3 * phase) : sync(a, 0, -1, end + 3 * phase);
             }
-          action a{action_kind::sync_gradient, side::none, route_index(r), stage_index(s), microbatch_index(-1), layer_index(-1)};
+          action a{action_kind::sync_gradient, side::none,     route_index(r), stage_index(s),
+                   microbatch_index(-1),       layer_index(-1)};
           if (shared) finish(a, end + 4 * phase, 0);
           a.kind = action_kind::precondition;
           for (std::int32_t layer = 0; layer < 2; ++layer) {
@@ -165,7 +172,8 @@ std::size_t position(const plan& p, const Wanted& wanted, std::size_t skip = 0) 
   return p.instructions.size();
 }
 inline std::size_t position(const plan& p, action_kind kind, std::size_t skip = 0) {
-  return position(p, [kind](const instruction& i) { return i.what.kind == kind; }, skip);
+  return position(
+      p, [kind](const instruction& i) { return i.what.kind == kind; }, skip);
 }
 
 }  // namespace sample

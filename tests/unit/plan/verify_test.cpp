@@ -39,7 +39,8 @@ void refused(const plan& p, const std::string& sentence, error_code code = error
 }
 
 std::size_t second_order(const plan& p, action_kind kind, std::int32_t layer, std::int32_t piece = 0) {
-  return position(p, [=](const instruction& i) { return i.what.kind == kind && i.what.layer.value == layer && i.piece == piece; });
+  return position(
+      p, [=](const instruction& i) { return i.what.kind == kind && i.what.layer.value == layer && i.piece == piece; });
 }
 
 }  // namespace
@@ -133,7 +134,8 @@ TEST_CASE("verify: streams") {
   p.streams[1].device = device_index(1);
   refused(p, "has to follow the compute stream of its device");
   p = pipeline_plan();
-  p.streams.insert(p.streams.begin() + 1, stream{device_index(0), stream_kind::communication, device_index(-1), p.streams[0].end, p.streams[0].end});
+  p.streams.insert(p.streams.begin() + 1, stream{device_index(0), stream_kind::communication, device_index(-1),
+                                                 p.streams[0].end, p.streams[0].end});
   refused(p, "has a queue twice");
   p = pipeline_plan(transport::queue_per_edge);
   p.streams[1].peer = device_index(0);
@@ -272,14 +274,16 @@ TEST_CASE("verify: transfers") {
   p.instructions[position(p, action_kind::send_activation)].what.microbatch = microbatch_index(2);
   refused(p, "twice");
   // Both stages on one device need no transfer.
-  p = untimed(lower(simulate(schemes::looped_bfs{}, {.devices = 1, .microbatches = 1, .chunks = 2}, uniform_cost{}), {.transport = transport::blocking}));
+  p = untimed(lower(simulate(schemes::looped_bfs{}, {.devices = 1, .microbatches = 1, .chunks = 2}, uniform_cost{}),
+                    {.transport = transport::blocking}));
   sample::duplicate(p, 0);
   p.instructions[1].what.kind = action_kind::send_activation;
   p.instructions[1].tag = 0;
   p.instructions[1].peer = device_index(0);
   refused(p, "both stages are on this device");
   // A queue is for one peer.
-  p = untimed(lower(simulate(schemes::gpipe{}, {.devices = 3, .microbatches = 1}, uniform_cost{}), {.transport = transport::queue_per_edge}));
+  p = untimed(lower(simulate(schemes::gpipe{}, {.devices = 3, .microbatches = 1}, uniform_cost{}),
+                    {.transport = transport::queue_per_edge}));
   std::swap(p.streams[position(p, action_kind::send_gradient) == 0 ? 0 : 4].peer, p.streams[6].peer);
   refused(p, "it does not belong in the queue of this peer");
 }
@@ -320,7 +324,8 @@ TEST_CASE("verify: events") {
   p.instructions[position(p, action_kind::forward)].records = event_index(-1);
   refused(p, "which nobody records");
   p = pipeline_plan();
-  p.instructions[position(p, action_kind::forward)].records = p.instructions[position(p, action_kind::forward, 1)].records;
+  p.instructions[position(p, action_kind::forward)].records =
+      p.instructions[position(p, action_kind::forward, 1)].records;
   refused(p, "is recorded twice");
   p = pipeline_plan();
   p.instructions.back().first_wait += 1;
@@ -342,7 +347,8 @@ TEST_CASE("verify: an event cycle is a deadlock") {
   const std::size_t first = position(p, action_kind::forward);
   const std::size_t receive = position(p, action_kind::recv_gradient);
   sample::add_wait(p, first, p.instructions[receive].records);
-  refused(p, "deadlock with transport one_queue: device 0 compute cannot start forward stage 0 microbatch 0", error_code::deadlock);
+  refused(p, "deadlock with transport one_queue: device 0 compute cannot start forward stage 0 microbatch 0",
+          error_code::deadlock);
   refused(p, "waits for recv_gradient stage 0 microbatch 0 (device 0 communication)", error_code::deadlock);
   p = pipeline_plan();
   sample::add_wait(p, 0, p.instructions[0].records);  // for itself
@@ -353,9 +359,11 @@ TEST_CASE("verify: statistics") {
   // Premature: before its own microbatch's forward, or backward.
   for (const side sd : {side::a, side::b}) {
     plan p = untimed(single_plan());
-    const std::size_t at = position(p, [sd](const instruction& i) { return i.what.kind == action_kind::statistic && i.what.side == sd; });
+    const std::size_t at =
+        position(p, [sd](const instruction& i) { return i.what.kind == action_kind::statistic && i.what.side == sd; });
     sample::move(p, at, sd == side::a ? 0 : position(p, action_kind::backward));
-    refused(p, sd == side::a ? "it does not wait for forward stage 0 microbatch 0" : "it does not wait for backward stage 0 microbatch 0");
+    refused(p, sd == side::a ? "it does not wait for forward stage 0 microbatch 0"
+                             : "it does not wait for backward stage 0 microbatch 0");
   }
   // On another device, or of a microbatch of the other route.
   plan p = untimed(filled_plan());
@@ -411,14 +419,15 @@ TEST_CASE("verify: refreshes") {
   sample::drop(p, second_order(p, action_kind::refresh, 0, 1));
   refused(p, "a piece of the same item is missing");
   p = untimed(single_plan());
-  std::swap(p.instructions[second_order(p, action_kind::refresh, 0, 0)].piece, p.instructions[second_order(p, action_kind::refresh, 0, 1)].piece);
+  std::swap(p.instructions[second_order(p, action_kind::refresh, 0, 0)].piece,
+            p.instructions[second_order(p, action_kind::refresh, 0, 1)].piece);
   refused(p, "it stands before an earlier piece of the same item");
   // Divided among the holders is right; two halves by one device and nothing by the other, too.
   p = untimed(filled_plan(transport::blocking));
   const auto half = [](std::int32_t device, std::int32_t piece) {
     return [=](const instruction& i) {
-      return i.what.kind == action_kind::refresh && i.what.layer.value == 0 && i.what.side == side::a && i.what.stage.value == 0 &&
-             i.what.route.value == device && i.piece == piece;
+      return i.what.kind == action_kind::refresh && i.what.layer.value == 0 && i.what.side == side::a &&
+             i.what.stage.value == 0 && i.what.route.value == device && i.piece == piece;
     };
   };
   sample::drop(p, position(p, half(0, 1)));
@@ -434,12 +443,15 @@ TEST_CASE("verify: sums and exchanges") {
     CAPTURE(name_of(t));
     // A refresh of step 0 does not wait for the sum of its statistics.
     plan p = filled_plan(t);
-    std::size_t at = position(p, [](const instruction& i) { return i.what.kind == action_kind::refresh && i.what.layer.value == 0 && i.wait_count > 0; });
+    std::size_t at = position(p, [](const instruction& i) {
+      return i.what.kind == action_kind::refresh && i.what.layer.value == 0 && i.wait_count > 0;
+    });
     sample::drop_wait(p, at, 0);
     refused(p, "it does not wait for sync_statistic");
     // A sum does not wait for the statistics.
     p = filled_plan(t);
-    at = position(p, [](const instruction& i) { return i.what.kind == action_kind::sync_statistic && i.wait_count > 0; });
+    at = position(p,
+                  [](const instruction& i) { return i.what.kind == action_kind::sync_statistic && i.wait_count > 0; });
     sample::drop_wait(p, at, 0);
     refused(p, "it does not wait for statistic");
     // An exchange does not wait for the refresh.
@@ -467,7 +479,8 @@ TEST_CASE("verify: sums and exchanges") {
 
 TEST_CASE("verify: collectives in another order on one member are a deadlock") {
   plan p = untimed(filled_plan(transport::blocking));
-  const std::size_t first = position(p, action_kind::sync_refresh, 0), second = position(p, action_kind::sync_refresh, 1);
+  const std::size_t first = position(p, action_kind::sync_refresh, 0),
+                    second = position(p, action_kind::sync_refresh, 1);
   REQUIRE(p.instructions[first].what.layer == p.instructions[second].what.layer);
   sample::exchange(p, first, second);
   refused(p, "deadlock with transport blocking", error_code::deadlock);
@@ -486,13 +499,16 @@ TEST_CASE("verify: the end of a step") {
   // An update before the last backward of its step.
   p = untimed(lower(simulate(schemes::gpipe{}, {.devices = 1, .microbatches = 2}, uniform_cost{})));
   sample::duplicate(p, 2);
-  p.instructions[3].what = {action_kind::optimizer_step, side::none, route_index(0), stage_index(0), microbatch_index(-1), layer_index(-1)};
+  p.instructions[3].what = {action_kind::optimizer_step, side::none,     route_index(0), stage_index(0),
+                            microbatch_index(-1),        layer_index(-1)};
   refused(p, "optimizer_step stage 0: it does not wait for backward stage 0 microbatch");
   sample::exchange(p, 3, 4);
   CHECK(!find_fault(p));
   // The exchange of a layer's result follows its precondition, and the update follows the exchange.
   plan q = filled_plan();
-  const auto exchange = [](const instruction& i) { return i.what.kind == action_kind::sync_gradient && i.what.layer.value == 0; };
+  const auto exchange = [](const instruction& i) {
+    return i.what.kind == action_kind::sync_gradient && i.what.layer.value == 0;
+  };
   sample::drop_wait(q, position(q, exchange), 0);
   refused(q, "it does not wait for precondition");
   q = filled_plan();
@@ -500,7 +516,8 @@ TEST_CASE("verify: the end of a step") {
   refused(q, "it does not wait for sync_gradient");
   // The sum of the gradient waits for the last backward: here the last that nobody else on its device waits for.
   q = untimed(filled_plan());
-  const std::size_t sum = position(q, [](const instruction& i) { return i.what.kind == action_kind::sync_gradient && i.wait_count > 0; });
+  const std::size_t sum =
+      position(q, [](const instruction& i) { return i.what.kind == action_kind::sync_gradient && i.wait_count > 0; });
   if (sum < q.instructions.size()) {
     sample::drop_wait(q, sum, 0);
     CHECK(find_fault(q));
@@ -521,8 +538,15 @@ TEST_CASE("verify: a norm over all devices") {
       ticks at = 0;
       for (placed_work& w : f.tail)
         if (w.device.value == d && w.what.kind == action_kind::optimizer_step) at = w.time.start;
-      f.tail.push_back({{action_kind::sync_norm, side::none, route_index(0), stage_index(-1), microbatch_index(-1), layer_index(-1)},
-                        device_index(d), 0, 0, 0, 0, 1, {at, at}});
+      f.tail.push_back(
+          {{action_kind::sync_norm, side::none, route_index(0), stage_index(-1), microbatch_index(-1), layer_index(-1)},
+           device_index(d),
+           0,
+           0,
+           0,
+           0,
+           1,
+           {at, at}});
     }
     return f;
   };
@@ -550,12 +574,17 @@ TEST_CASE("verify: the timeline says the same as the program") {
   };
   refused(edited([](auto& a) { a.time.end = -1; }), "its times are impossible");
   refused(edited([](auto& a) { a.time = {5, 4}; }), "its times are impossible");
-  refused(edited([](auto& a) { a.time.end = ticks{1} << 62; a.time.end += ticks{1} << 61; }), "its times are impossible");
+  refused(edited([](auto& a) {
+            a.time.end = ticks{1} << 62;
+            a.time.end += ticks{1} << 61;
+          }),
+          "its times are impossible");
   refused(edited([](auto& a) { a.step = 1; }), "it starts before its step");
   refused(edited([](auto& a) { a.step = -1; }), "it starts before its step");
   refused(edited([](auto& a) { a.time.end += 2; }), "the device is busy until 3");
   refused(edited([](auto& a) { a.device = device_index(1); }, 3), "");
-  refused(edited([](auto& a) { a.what.microbatch = microbatch_index(1); }), "the compute stream has forward stage 0 microbatch 0 in its place");
+  refused(edited([](auto& a) { a.what.microbatch = microbatch_index(1); }),
+          "the compute stream has forward stage 0 microbatch 0 in its place");
   refused(edited([](auto& a) { a.piece = 1; }), "in its place");
   refused(edited([](auto& a) { a.what.kind = static_cast<action_kind>(200); }), "in its place");
   plan p = pipeline_plan();
@@ -582,7 +611,9 @@ TEST_CASE("verify: the timeline says the same as the program") {
   refused(p, "its input comes later");
   // Collectives.
   p = filled_plan();
-  std::erase_if(p.timeline, [](const timed_action& a) { return a.what.kind == action_kind::sync_gradient && a.step == 1 && a.device.value == 1; });
+  std::erase_if(p.timeline, [](const timed_action& a) {
+    return a.what.kind == action_kind::sync_gradient && a.step == 1 && a.device.value == 1;
+  });
   refused(p, "the timeline has no entry for it");
   p = filled_plan();
   for (timed_action& a : p.timeline)
@@ -610,5 +641,6 @@ TEST_CASE("verify: memory") {
 #if BRIM_HAS_EXCEPTIONS
   CHECK_THROWS_AS(verify(p, memory, little), error);
 #endif
-  CHECK(peak_memory(p, memory) == peak_memory(simulate(schemes::one_f_one_b{}, {.devices = 2, .microbatches = 3}, uniform_cost{}), memory));
+  CHECK(peak_memory(p, memory) ==
+        peak_memory(simulate(schemes::one_f_one_b{}, {.devices = 2, .microbatches = 3}, uniform_cost{}), memory));
 }

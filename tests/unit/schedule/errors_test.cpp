@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "errors.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/model/profile.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
-#include <doctest/doctest.h>
 
 #include <limits>
 #include <string>
@@ -80,9 +80,11 @@ struct nothing {
 }  // namespace
 
 TEST_CASE("a deadlock shows the grid with the stuck cell and names the device") {
-  const brim::error e = after([](order& o) { std::swap(o.actions[4], o.actions[6]); });  // device 1: backward before forward
+  const brim::error e =
+      after([](order& o) { std::swap(o.actions[4], o.actions[6]); });  // device 1: backward before forward
   CHECK(says(e, error_code::deadlock, "gpipe: deadlock: device 0 cannot start backward stage 0 microbatch 0",
-             "ok forward stage 0 microbatch 1, [backward stage 0 microbatch 0], backward stage 0 microbatch 1  waits for backward stage 1 microbatch 0",
+             "ok forward stage 0 microbatch 1, [backward stage 0 microbatch 0], backward stage 0 microbatch 1  waits "
+             "for backward stage 1 microbatch 0",
              "device 1: [backward stage 1 microbatch 0], forward stage 1 microbatch 1"));
   CHECK(e.site() == brim::error_site{.device = 0, .stage = 0, .microbatch = 0});
 }
@@ -108,19 +110,27 @@ TEST_CASE("a deadlock across routes names the route") {
 
 TEST_CASE("an order that is not a schedule") {
   constexpr error_code bad = error_code::bad_order;
-  CHECK(says(after([](order& o) { o.actions[1] = o.actions[0]; }), bad, "device 0: forward stage 0 microbatch 0", "stands twice"));
-  CHECK(says(after([](order& o) { o.actions[7] = o.actions[6]; }), bad, "device 1: backward stage 1 microbatch 0", "stands twice"));
-  CHECK(says(after([](order& o) { o.actions[3] = o.actions[0]; }), bad, "forward stage 0 microbatch 0", "stands twice"));
-  CHECK(says(after([](order& o) { std::swap(o.actions[0], o.actions[4]); }), bad, "device 0: forward stage 1", "another device holds this stage"));
+  CHECK(says(after([](order& o) { o.actions[1] = o.actions[0]; }), bad, "device 0: forward stage 0 microbatch 0",
+             "stands twice"));
+  CHECK(says(after([](order& o) { o.actions[7] = o.actions[6]; }), bad, "device 1: backward stage 1 microbatch 0",
+             "stands twice"));
+  CHECK(
+      says(after([](order& o) { o.actions[3] = o.actions[0]; }), bad, "forward stage 0 microbatch 0", "stands twice"));
+  CHECK(says(after([](order& o) { std::swap(o.actions[0], o.actions[4]); }), bad, "device 0: forward stage 1",
+             "another device holds this stage"));
   CHECK(says(after([](order& o) { o.actions[0].stage = stage_index(2); }), bad, "no such stage"));
   CHECK(says(after([](order& o) { o.actions[0].stage = stage_index(-1); }), bad, "no such stage"));
   CHECK(says(after([](order& o) { o.actions[0].microbatch = microbatch_index(2); }), bad, "no such microbatch"));
-  CHECK(says(after([](order& o) { o.actions[0].microbatch = microbatch_index(std::numeric_limits<int>::min()); }), bad, "no such microbatch"));
+  CHECK(says(after([](order& o) { o.actions[0].microbatch = microbatch_index(std::numeric_limits<int>::min()); }), bad,
+             "no such microbatch"));
   CHECK(says(after([](order& o) { o.actions[0].route = brim::route_index(1); }), bad, "no such route"));
   CHECK(says(after([](order& o) { o.actions[0].route = brim::route_index(-1); }), bad, "no such route"));
-  CHECK(says(after([](order& o) { o.actions[0].kind = action_kind::recompute; }), bad, "recompute", "only forwards and backwards"));
-  CHECK(says(after([](order& o) { o.actions[2].kind = action_kind::backward_weight; }), bad, "does not follow the backward_input"));
-  CHECK(says(after([](order& o) { o.actions[2].kind = action_kind::backward_input; }), bad, "lacks 1 backward_weights"));
+  CHECK(says(after([](order& o) { o.actions[0].kind = action_kind::recompute; }), bad, "recompute",
+             "only forwards and backwards"));
+  CHECK(says(after([](order& o) { o.actions[2].kind = action_kind::backward_weight; }), bad,
+             "does not follow the backward_input"));
+  CHECK(
+      says(after([](order& o) { o.actions[2].kind = action_kind::backward_input; }), bad, "lacks 1 backward_weights"));
 
   order routes = brim::make_order(brim::schemes::chimera{}, {2, 2});
   routes.actions[0].route = brim::route_index(1);
@@ -139,8 +149,11 @@ TEST_CASE("a half twice, or after its whole") {
 }
 
 TEST_CASE("an order with actions missing") {
-  const brim::error backwards = error_of([] { static_cast<void>(brim::simulate(forward_only{}, {2, 3}, uniform_cost{})); });
-  CHECK(says(backwards, error_code::bad_order, "forward-only: the order has 0 backwards, a step needs 6", "microbatches=3"));
+  const brim::error backwards = error_of([] {
+    static_cast<void>(brim::simulate(forward_only{}, {2, 3}, uniform_cost{}));
+  });
+  CHECK(says(backwards, error_code::bad_order, "forward-only: the order has 0 backwards, a step needs 6",
+             "microbatches=3"));
   const brim::error none = error_of([] { static_cast<void>(brim::simulate(nothing{}, {2, 3}, uniform_cost{})); });
   CHECK(says(none, error_code::bad_order, "has 0 forwards, a step needs 6"));
 }
@@ -173,19 +186,26 @@ TEST_CASE("times that are negative or overflow are refused before they are added
   CHECK(says(stopped(program, uniform_cost{.transfer_time = greatest}), bad, "2^61"));
   // 32 cells: the limit is 2^61 / 160
   constexpr ticks limit = brim::longest_schedule / 160;
-  CHECK(brim::makespan(brim::simulate(program, uniform_cost{.forward = limit, .backward = limit, .transfer_time = limit})) <= brim::longest_schedule);
+  CHECK(brim::makespan(
+            brim::simulate(program, uniform_cost{.forward = limit, .backward = limit, .transfer_time = limit})) <=
+        brim::longest_schedule);
   CHECK(says(stopped(program, uniform_cost{.forward = limit + 1}), bad, "2^61"));
 }
 
 TEST_CASE("a profile that does not fit says so") {
   brim::profile p;
   p.stages.resize(3);
-  CHECK(says(error_of([&] { static_cast<void>(brim::simulate(brim::schemes::gpipe{}, {2, 2}, p)); }), error_code::bad_profile,
-             "lists 3 stages, the schedule has 2"));
+  CHECK(says(error_of([&] {
+               static_cast<void>(brim::simulate(brim::schemes::gpipe{}, {2, 2}, p));
+             }),
+             error_code::bad_profile, "lists 3 stages, the schedule has 2"));
   p.stages.resize(1);
   p.stages[0].cost.forward = brim::longest_duration;
   p.devices = {{.speed = 1e-6}};
-  CHECK(says(error_of([&] { static_cast<void>(brim::simulate(brim::schemes::gpipe{}, {2, 2}, p)); }), error_code::bad_profile, "2^61"));
+  CHECK(says(error_of([&] {
+               static_cast<void>(brim::simulate(brim::schemes::gpipe{}, {2, 2}, p));
+             }),
+             error_code::bad_profile, "2^61"));
 }
 
 TEST_CASE("a device over its memory limit is named with both numbers") {
@@ -197,8 +217,10 @@ TEST_CASE("a device over its memory limit is named with both numbers") {
 }
 
 TEST_CASE("impossible sizes stop at once") {
-  for (const brim::pipeline_shape& shape : {brim::pipeline_shape{8, 1'000'000'000}, brim::pipeline_shape{2147483647, 8}})
-    CHECK(says(error_of([&] { static_cast<void>(brim::simulate(brim::schemes::one_f_one_b{}, shape, uniform_cost{})); }),
-               error_code::bad_shape, "2^26"));
+  for (const brim::pipeline_shape& shape :
+       {brim::pipeline_shape{8, 1'000'000'000}, brim::pipeline_shape{2147483647, 8}})
+    CHECK(
+        says(error_of([&] { static_cast<void>(brim::simulate(brim::schemes::one_f_one_b{}, shape, uniform_cost{})); }),
+             error_code::bad_shape, "2^26"));
 }
 #endif

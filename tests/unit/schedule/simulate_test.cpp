@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
 #include <brim/model/profile.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
-#include <doctest/doctest.h>
 
 #include <vector>
 
@@ -34,7 +34,9 @@ struct halves {
 /// Two routes over two devices, whose microbatches follow each other.
 struct one_after_the_other {
   static constexpr std::string_view name = "one after the other";
-  [[nodiscard]] constexpr brim::placement placement(const brim::pipeline_shape& shape) const { return brim::mirrored_pairs(shape); }
+  [[nodiscard]] constexpr brim::placement placement(const brim::pipeline_shape& shape) const {
+    return brim::mirrored_pairs(shape);
+  }
   constexpr void order(const brim::pipeline_shape&, device_index d, auto& out) const {
     for (int m = 0; m < 2; ++m) {
       const brim::stage_index s(m == d.value ? 0 : 1);
@@ -49,7 +51,8 @@ struct one_after_the_other {
 }  // namespace
 
 TEST_CASE("1F1B on two devices, with a transfer time") {
-  const brim::timeline t = brim::simulate(brim::schemes::one_f_one_b{}, {2, 2}, uniform_cost{.forward = 2, .backward = 3, .transfer_time = 1});
+  const brim::timeline t = brim::simulate(brim::schemes::one_f_one_b{}, {2, 2},
+                                          uniform_cost{.forward = 2, .backward = 3, .transfer_time = 1});
   CHECK(row(t, 0) == std::vector<interval>{{0, 2}, {2, 4}, {9, 12}, {14, 17}});
   CHECK(row(t, 1) == std::vector<interval>{{3, 5}, {5, 8}, {8, 10}, {10, 13}});
   CHECK(t.transfers == std::vector<ticks>{1});
@@ -62,15 +65,18 @@ TEST_CASE("1F1B on two devices, with a transfer time") {
 }
 
 TEST_CASE("no transfer between stages of one device") {
-  const brim::timeline t = brim::simulate(brim::schemes::looped_bfs{}, {1, 1, 3}, uniform_cost{.forward = 2, .backward = 3, .transfer_time = 100});
+  const brim::timeline t = brim::simulate(brim::schemes::looped_bfs{}, {1, 1, 3},
+                                          uniform_cost{.forward = 2, .backward = 3, .transfer_time = 100});
   CHECK(brim::makespan(t) == 15);
 }
 
 TEST_CASE("the halves of a backward: the neighbour waits for the input half only") {
-  const brim::timeline t = brim::simulate(halves{}, {2, 1}, uniform_cost{.forward = 2, .backward_input = 3, .backward_weight = 4});
+  const brim::timeline t =
+      brim::simulate(halves{}, {2, 1}, uniform_cost{.forward = 2, .backward_input = 3, .backward_weight = 4});
   CHECK(row(t, 1) == std::vector<interval>{{2, 4}, {4, 7}, {7, 11}});
   CHECK(row(t, 0) == std::vector<interval>{{0, 2}, {7, 10}, {10, 14}});
-  CHECK(brim::peak_memory(t, brim::uniform_memory{.activation = 5, .released_by_backward_input = 2}) == std::vector<brim::bytes>{5, 5});
+  CHECK(brim::peak_memory(t, brim::uniform_memory{.activation = 5, .released_by_backward_input = 2}) ==
+        std::vector<brim::bytes>{5, 5});
 }
 
 TEST_CASE("zero durations are fine") {
@@ -88,9 +94,9 @@ TEST_CASE("an empty timeline has no length") {
 }
 
 TEST_CASE("the period is shorter than the makespan where a late device also ends late") {
-  const brim::stage_costs costs{
-      .stages = {{.forward = 2, .backward_input = 3, .backward_weight = 4}, {.forward = 2, .backward_input = 3, .backward_weight = 20}},
-      .transfers = {}};
+  const brim::stage_costs costs{.stages = {{.forward = 2, .backward_input = 3, .backward_weight = 4},
+                                           {.forward = 2, .backward_input = 3, .backward_weight = 20}},
+                                .transfers = {}};
   const brim::timeline t = brim::simulate(halves{}, {2, 1}, costs);
   CHECK(row(t, 0) == std::vector<interval>{{0, 2}, {7, 10}, {10, 14}});
   CHECK(row(t, 1) == std::vector<interval>{{2, 4}, {4, 7}, {7, 27}});
@@ -119,10 +125,12 @@ TEST_CASE("every length has a name and a ratio") {
 
 TEST_CASE("the bound names its reason") {
   const brim::timeline path = brim::simulate(brim::schemes::gpipe{}, {4, 1}, uniform_cost{});
-  CHECK(brim::makespan_bound(path, uniform_cost{}) == brim::lower_bound{12, brim::lower_bound::reason::path, device_index(-1)});
+  CHECK(brim::makespan_bound(path, uniform_cost{}) ==
+        brim::lower_bound{12, brim::lower_bound::reason::path, device_index(-1)});
   const brim::stage_costs slow{.stages = {{}, {.forward = 5, .backward = 6}, {}}, .transfers = {}};
   const brim::timeline load = brim::simulate(brim::schemes::one_f_one_b{}, {3, 10}, slow);
-  CHECK(brim::makespan_bound(load, slow) == brim::lower_bound{1 + 110 + 2, brim::lower_bound::reason::load, device_index(1)});
+  CHECK(brim::makespan_bound(load, slow) ==
+        brim::lower_bound{1 + 110 + 2, brim::lower_bound::reason::load, device_index(1)});
   CHECK(brim::name_of(brim::lower_bound::reason::path) == "path");
   CHECK(brim::name_of(brim::lower_bound::reason::load) == "load");
 }

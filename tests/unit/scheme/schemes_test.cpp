@@ -2,10 +2,10 @@
 #include "data.hpp"
 #include "errors.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/core/text.hpp>
 #include <brim/scheme/scheme.hpp>
 #include <brim/scheme/slot_rule.hpp>
-#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
@@ -18,7 +18,8 @@ using brim::pipeline_shape;
 std::string row(const brim::order& made, int device) {
   std::string out;
   for (const brim::action& a : made.row(device_index(device))) {
-    out += brim::detail::text(out.empty() ? "" : " ", a.kind == brim::action_kind::forward ? '+' : '-', a.stage.value, '.', a.microbatch.value);
+    out += brim::detail::text(out.empty() ? "" : " ", a.kind == brim::action_kind::forward ? '+' : '-', a.stage.value,
+                              '.', a.microbatch.value);
     if (made.where.routes > 1) out += brim::detail::text('r', a.route.value);
   }
   return out;
@@ -54,8 +55,10 @@ TEST_CASE("1F1B, also with fewer microbatches than devices") {
 
 TEST_CASE("interleaved 1F1B with groups of unequal size, which PyTorch and Megatron refuse") {
   const brim::order made = brim::make_order(brim::schemes::interleaved_one_f_one_b{}, {2, 5, 2});  // groups of 3 and 2
-  CHECK(row(made, 1) == "+1.0 +1.1 +1.2 +3.0 -3.0 +3.1 -3.1 +3.2 -3.2 +1.3 -1.0 +1.4 -1.1 +3.3 -1.2 +3.4 -3.3 -3.4 -1.3 -1.4");
-  CHECK(row(brim::make_order(brim::schemes::interleaved_one_f_one_b{}, {1, 1, 3}), 0) == "+0.0 +1.0 +2.0 -2.0 -1.0 -0.0");
+  CHECK(row(made, 1) ==
+        "+1.0 +1.1 +1.2 +3.0 -3.0 +3.1 -3.1 +3.2 -3.2 +1.3 -1.0 +1.4 -1.1 +3.3 -1.2 +3.4 -3.3 -3.4 -1.3 -1.4");
+  CHECK(row(brim::make_order(brim::schemes::interleaved_one_f_one_b{}, {1, 1, 3}), 0) ==
+        "+0.0 +1.0 +2.0 -2.0 -1.0 -0.0");
 }
 
 TEST_CASE("breadth-first takes the microbatches of a chunk back in reverse") {
@@ -71,7 +74,8 @@ TEST_CASE("Chimera: routes alternate, an odd microbatch goes up") {
 
 TEST_CASE("the slot rule with one route is 1F1B") {
   for (int p = 1; p <= 6; ++p)
-    for (int m = 1; m <= 9; ++m) CHECK(brim::make_order(by_slots{}, {p, m}) == brim::make_order(brim::schemes::one_f_one_b{}, {p, m}));
+    for (int m = 1; m <= 9; ++m)
+      CHECK(brim::make_order(by_slots{}, {p, m}) == brim::make_order(brim::schemes::one_f_one_b{}, {p, m}));
 }
 
 TEST_CASE("the sink keeps what it is given") {
@@ -107,13 +111,15 @@ TEST_CASE("which shapes are refused") {
     });
   for (int p = 1; p <= 12; ++p)
     for (int q = 1; q <= p; ++q)
-      CHECK(brim::refusal_of(brim::schemes::chimera{}, {.devices = p, .microbatches = 5, .pairs = q}).empty() == (p % (2 * q) == 0));
+      CHECK(brim::refusal_of(brim::schemes::chimera{}, {.devices = p, .microbatches = 5, .pairs = q}).empty() ==
+            (p % (2 * q) == 0));
 }
 
 TEST_CASE("many devices and pairs take linear time") {
   const brim::order made = brim::make_order(brim::schemes::chimera{}, {.devices = 1 << 16, .microbatches = 8});
   CHECK(made.actions.size() == 16u << 16);
-  const brim::order pairs = brim::make_order(brim::schemes::chimera{}, {.devices = 1 << 10, .microbatches = 2, .pairs = 1 << 9});
+  const brim::order pairs =
+      brim::make_order(brim::schemes::chimera{}, {.devices = 1 << 10, .microbatches = 2, .pairs = 1 << 9});
   CHECK(pairs.where.holders.size() == 1u << 20);
 }
 
@@ -135,9 +141,10 @@ TEST_CASE("a refused shape is named with its rule") {
 
 TEST_CASE("a shape without sense stops before the scheme sees it, and before memory is taken") {
   for (const char* name : {"gpipe", "1f1b", "interleaved-1f1b", "looped-bfs", "chimera"})
-    for (const pipeline_shape& shape : {pipeline_shape{0, 4}, pipeline_shape{4, 0}, pipeline_shape{4, 1'000'000'000}, pipeline_shape{2147483647, 1},
-                                        pipeline_shape{2147483647, 2147483647, 2147483647, 2147483647}, pipeline_shape{-4, 4},
-                                        pipeline_shape{4, 4, 0}, pipeline_shape{4, 4, 1, 0}, pipeline_shape{2, 2, 1, 1073741824}})
+    for (const pipeline_shape& shape :
+         {pipeline_shape{0, 4}, pipeline_shape{4, 0}, pipeline_shape{4, 1'000'000'000}, pipeline_shape{2147483647, 1},
+          pipeline_shape{2147483647, 2147483647, 2147483647, 2147483647}, pipeline_shape{-4, 4},
+          pipeline_shape{4, 4, 0}, pipeline_shape{4, 4, 1, 0}, pipeline_shape{2, 2, 1, 1073741824}})
       test_support::with_scheme(name, [&](const auto& s) {
         const brim::error e = error_of([&] { static_cast<void>(brim::make_order(s, shape)); });
         CHECK(says(e, brim::error_code::bad_shape, brim::to_string(shape)));
