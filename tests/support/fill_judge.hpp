@@ -147,6 +147,28 @@ class fill_judge {
     }
   }
 
+  /// When entries of the tail start: each after the one before it on its lane, the members of a collective together.
+  [[nodiscard]] std::vector<ticks> tail_starts(const std::vector<brim::placed_work>& entries) const {
+    std::map<std::tuple<kind, brim::stage_index, brim::layer_index>, std::vector<std::size_t>> collectives;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (is_sync(entries[i].what.kind))
+        collectives[{entries[i].what.kind, entries[i].what.stage, entries[i].what.layer}].push_back(i);
+    std::vector<ticks> starts(entries.size(), makespan_);
+    for (bool moved = true; moved;) {
+      moved = false;
+      const auto push = [&](std::size_t i, ticks to) {
+        moved = moved || starts[i] < to;
+        starts[i] = std::max(starts[i], to);
+      };
+      for (std::size_t i = 1; i < entries.size(); ++i)
+        if (lane_of(entries[i]) == lane_of(entries[i - 1])) push(i, starts[i - 1] + entries[i - 1].time.length());
+      for (const auto& [key, members] : collectives)
+        for (const std::size_t i : members)
+          for (const std::size_t j : members) push(i, starts[j]);
+    }
+    return starts;
+  }
+
   /// On the path, from the end of the pipeline on: a precondition of each layer by its owner, an update by each holder.
   void check_tail() {
     tail_.assign(static_cast<std::size_t>(lanes()), 0);
@@ -154,15 +176,18 @@ class fill_judge {
     std::map<layer_key, std::set<std::int32_t>> preconditions;
     std::map<std::pair<std::int32_t, std::int32_t>, int> updates;
     std::map<std::pair<std::int32_t, std::int32_t>, int> sums;
-    for (const brim::placed_work& t : table_.tail) {
+    const std::vector<ticks> starts = tail_starts(table_.tail);
+    ticks end = makespan_;
+    for (std::size_t i = 0; i < table_.tail.size(); ++i) {
+      const brim::placed_work& t = table_.tail[i];
       const std::int32_t lane = lane_of(t);
       const std::int32_t s = t.what.stage.value;
       if (!expect(lane >= 0 && lane < lanes() && s >= 0 && s < stages() && t.step == 0, "a tail entry is nowhere"))
         return;
-      ticks& sum = tail_[static_cast<std::size_t>(lane)];
-      expect(t.time.start == makespan_ + sum, "the tail of lane ", lane,
-             " has a hole or starts before the pipeline ends");
-      sum += t.time.length();
+      expect(i == 0 || lane_of(table_.tail[i - 1]) <= lane, "the tail is out of order");
+      expect(t.time.start == starts[i], "the tail of lane ", lane, " has a hole or starts too early");
+      end = std::max(end, starts[i] + t.time.length());
+      tail_[static_cast<std::size_t>(lane)] += t.time.length();
       if (t.what.kind == kind::precondition) {
         if (!expect(t.what.layer.at() < layers(s).size(), "precondition of no layer")) return;
         precondition_[static_cast<std::size_t>(lane)] += t.time.length();
@@ -180,9 +205,7 @@ class fill_judge {
         if (t.what.layer.value < 0) ++sums[{lane, s}];
       }
     }
-    for (const ticks t : tail_) longest_tail_ = std::max(longest_tail_, t);
-    expect(step() == makespan_ + longest_tail_, "a step is ", step(), ", pipeline and tail take ",
-           makespan_ + longest_tail_);
+    expect(step() == end, "a step is ", step(), ", pipeline and tail take ", end);
     for (std::int32_t s = 0; s < stages(); ++s) {
       const std::vector<std::int32_t> held_by = holders(s);
       for (const std::int32_t lane : held_by) {
@@ -308,10 +331,11 @@ class fill_judge {
       std::vector<ticks>& own = borders[static_cast<std::size_t>(lane)];
       for (const brim::interval& t : pipeline_.view().times_of(brim::device_index(lane % devices())))
         own.push_back(t.start);
-      if (tail_[static_cast<std::size_t>(lane)] > 0) own.push_back(makespan_);
       own.push_back(step());
-      std::sort(own.begin(), own.end());
     }
+    for (const brim::placed_work& t : table_.tail)
+      if (t.time.length() > 0) borders[static_cast<std::size_t>(lane_of(t))].push_back(t.time.start);
+    for (std::vector<ticks>& own : borders) std::sort(own.begin(), own.end());
     for (const brim::placed_work& w : table_.work) {
       if (is_sync(w.what.kind)) continue;
       const std::vector<ticks>& own = borders[static_cast<std::size_t>(lane_of(w))];
@@ -444,10 +468,13 @@ class fill_judge {
     for (const brim::placed_work& w : table_.work)
       if (!is_sync(w.what.kind)) placed[static_cast<std::size_t>(lane_of(w))] += w.time.length();
     const std::vector<ticks> once = work_of_one_refresh();
-    ticks plain_tail = 0;
-    for (std::size_t lane = 0; lane < count; ++lane)
-      plain_tail = std::max(plain_tail, tail_[lane] - precondition_[lane]);
-    const auto plain = static_cast<double>(makespan_ + plain_tail);
+    std::vector<brim::placed_work> plain_tail = table_.tail;
+    std::erase_if(plain_tail, [](const brim::placed_work& t) { return t.what.kind == kind::precondition; });
+    const std::vector<ticks> plain_starts = tail_starts(plain_tail);
+    ticks plain_end = makespan_;
+    for (std::size_t i = 0; i < plain_tail.size(); ++i)
+      plain_end = std::max(plain_end, plain_starts[i] + plain_tail[i].time.length());
+    const auto plain = static_cast<double>(plain_end);
     const auto length = static_cast<double>(step());
     brim::fill_report mean;
     for (std::size_t lane = 0; lane < count; ++lane) {
@@ -577,7 +604,6 @@ class fill_judge {
   std::vector<std::string> wrong_;
   std::vector<std::vector<cell>> cells_;  ///< by stage and microbatch
   ticks makespan_ = 0;
-  ticks longest_tail_ = 0;
   std::vector<ticks> tail_;
   std::vector<ticks> precondition_;
   std::map<layer_key, std::set<std::int32_t>> owners_;

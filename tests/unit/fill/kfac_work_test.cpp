@@ -15,11 +15,12 @@ using brim::ticks;
 using brim::work_batch;
 
 brim::work_set work_of(const brim::kfac_work& source, const brim::timeline& pipeline, ticks longest = 0,
-                       ticks panel = 0) {
+                       ticks panel = 0, ticks chunk = 0) {
   const auto lanes = static_cast<std::size_t>(source.replicas * pipeline.program.shape.devices);
   const std::vector<ticks> longest_bubble(lanes, longest);
   const std::vector<ticks> panels(lanes, panel);
-  return source.work(pipeline, {longest_bubble, panels});
+  const std::vector<ticks> chunks(lanes, chunk);
+  return source.work(pipeline, {longest_bubble, panels, chunks});
 }
 
 ticks refresh_and_precondition(const brim::work_set& set, std::int32_t lane) {
@@ -88,6 +89,15 @@ TEST_CASE("what is cut is cut in equal pieces that add up") {
       CHECK(b.duration == 250);
       CHECK(b.waits == 0);
     }
+  }
+}
+
+TEST_CASE("statistics are cut finer than they must be where that is wanted") {
+  const brim::kfac_work source{profile_of({layer("x", 100, 1'000)})};
+  const brim::timeline pipeline = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 3}, source.profile);
+  for (const work_batch& b : work_of(source, pipeline, 300, 0, 20).batches) {
+    CHECK(b.duration == (b.what.kind == action_kind::statistic ? 20 : 1'000));
+    CHECK(b.division == (b.what.kind == action_kind::statistic ? 5 : 1));
   }
 }
 
