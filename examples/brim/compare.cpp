@@ -72,7 +72,8 @@ class comparison {
         std::string reason = refusal.what();
         reason = reason.substr(0, reason.find('\n'));
         if (planned_ == 0 && first_refusal_.empty()) first_refusal_ = reason;
-        if (reason.starts_with(scheme.name)) reason.erase(0, std::min(reason.size(), scheme.name.size() + 2));
+        const std::string prefix = std::string(scheme.name) + ": ";
+        if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
         table_.rows.push_back({std::string(scheme.name), "refused: " + reason});
       }
     }

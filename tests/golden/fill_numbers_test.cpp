@@ -2,10 +2,10 @@
 #include "data.hpp"
 #include "fill_judge.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/fill/fill.hpp>
 #include <brim/io/read_profile.hpp>
 #include <brim/schedule/simulate.hpp>
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <filesystem>
@@ -19,12 +19,15 @@ namespace {
 using namespace test_support;
 
 brim::timeline timeline_of(const std::string& scheme, const brim::profile& profile, int devices) {
-  return with_scheme(scheme, [&](const auto& s) { return brim::simulate(s, {.devices = devices, .microbatches = devices}, profile); });
+  return with_scheme(
+      scheme, [&](const auto& s) { return brim::simulate(s, {.devices = devices, .microbatches = devices}, profile); });
 }
 
 }  // namespace
 
-TEST_CASE("BERT-Large with its head, transfers set so that the baseline is the published 59.8 %, is filled to 99 % and more") {
+TEST_CASE(
+    "BERT-Large with its head, transfers set so that the baseline is the published 59.8 %, is filled to 99 % and "
+    "more") {
   const brim::profile profile = brim::io::read_profile(source_dir() / "examples/profiles/bert-large-p100-head.json");
   REQUIRE(profile.links.p2p == std::vector<brim::ticks>{2'000'000});
   const brim::timeline pipeline = timeline_of("chimera", profile, 8);
@@ -33,7 +36,8 @@ TEST_CASE("BERT-Large with its head, transfers set so that the baseline is the p
   CHECK(complaints_about(filled, pipeline, work) == std::vector<std::string>{});
   CHECK(std::abs(100 * filled.report.utilization_before - 59.8) <= 0.1);
   CHECK(100 * filled.report.utilization >= 99.0);
-  const brim::filled whole = brim::fill(pipeline, work, brim::fills::oldest_longest{}, {.panels = brim::panel_rule::never, .kept_limits = {}});
+  const brim::filled whole =
+      brim::fill(pipeline, work, brim::fills::oldest_longest{}, {.panels = brim::panel_rule::never, .kept_limits = {}});
   CHECK(100 * whole.report.utilization >= 99.0);  // also where no inversion may be cut
 }
 
@@ -43,7 +47,9 @@ TEST_CASE("every profile is filled to 0.6 points of its bound, with low ages, an
     if (file.path().extension() != ".json") continue;
     const brim::profile profile = brim::io::read_profile(file.path());
     const std::string name = file.path().stem().string();
-    const int devices = profile.stages.size() > 1 ? static_cast<int>(profile.stages.size()) : name.find("base") != std::string::npos ? 4 : 8;
+    const int devices = profile.stages.size() > 1                ? static_cast<int>(profile.stages.size())
+                        : name.find("base") != std::string::npos ? 4
+                                                                 : 8;
     for (const char* scheme : {"gpipe", "1f1b", "chimera"}) {
       CAPTURE(name);
       CAPTURE(scheme);

@@ -2,9 +2,9 @@
 #include "data.hpp"
 #include "fill_judge.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/fill/fill.hpp>
 #include <brim/schedule/simulate.hpp>
-#include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstdint>
@@ -40,14 +40,19 @@ brim::layer_profile layer(const char* name, ticks statistic_a, ticks statistic_b
 
 /// Every replica refreshes all layers of its stages, and each side by itself, as the published scheduler was told.
 brim::kfac_work undivided(brim::profile profile) {
-  return {.profile = std::move(profile), .replicas = 1, .sharing = brim::refresh_sharing::repeated, .damping = brim::damping_split::independent};
+  return {.profile = std::move(profile),
+          .replicas = 1,
+          .sharing = brim::refresh_sharing::repeated,
+          .damping = brim::damping_split::independent};
 }
 
 /// One linear layer a stage, or two with a sum of 1000 ns over two replicas after each statistic.
 reference_case tiny(const std::string& scheme, bool two_layers) {
   brim::stage_profile stage;
   stage.cost = {.forward = 10'000, .backward = 20'000};
-  stage.layers = two_layers ? std::vector{layer("fc1", 2'000, 6'000, 9'000, 31'000), layer("fc2", 6'000, 2'000, 31'000, 9'000)} : std::vector{layer("fc", 3'000, 3'000, 8'000, 8'000)};
+  stage.layers = two_layers
+                     ? std::vector{layer("fc1", 2'000, 6'000, 9'000, 31'000), layer("fc2", 6'000, 2'000, 31'000, 9'000)}
+                     : std::vector{layer("fc", 3'000, 3'000, 8'000, 8'000)};
   brim::profile profile;
   profile.stages = {stage};
   brim::kfac_work work = undivided(profile);
@@ -64,8 +69,11 @@ reference_case bert(const std::string& model, const std::string& scheme, int dev
   record block;
   for (const record& row : read_csv("block_times.csv"))
     if (row.at("model") == model && row.at("gpu") == "p100" && row.at("b_micro") == "32") block = row;
-  const auto ns = [&](const char* column, double share) { return static_cast<ticks>(std::llround(std::stod(block.at(column)) * 1e6 * share)); };
-  const ticks s1 = ns("statistics", 1.0 / 42), s4 = ns("statistics", 16.0 / 42), r1 = ns("refresh", 1.0 / 138), r4 = ns("refresh", 64.0 / 138);
+  const auto ns = [&](const char* column, double share) {
+    return static_cast<ticks>(std::llround(std::stod(block.at(column)) * 1e6 * share));
+  };
+  const ticks s1 = ns("statistics", 1.0 / 42), s4 = ns("statistics", 16.0 / 42), r1 = ns("refresh", 1.0 / 138),
+              r4 = ns("refresh", 64.0 / 138);
   brim::stage_profile stage;
   stage.cost = {.forward = ns("forward", 3), .backward = ns("backward", 3)};
   for (int b = 0; b < 3; ++b) {
@@ -81,7 +89,10 @@ reference_case bert(const std::string& model, const std::string& scheme, int dev
     profile.links.p2p = {5'000'000};
   }
   const std::string n = std::to_string(devices);
-  return {"bert_" + model.substr(5) + "_p100_b32_" + (head > 0 ? "head_" : "") + scheme + "_d" + n + "_n" + n, scheme, {.devices = devices, .microbatches = devices}, undivided(profile)};
+  return {"bert_" + model.substr(5) + "_p100_b32_" + (head > 0 ? "head_" : "") + scheme + "_d" + n + "_n" + n,
+          scheme,
+          {.devices = devices, .microbatches = devices},
+          undivided(profile)};
 }
 
 std::vector<reference_case> all_cases() {
@@ -122,7 +133,8 @@ bar bar_of(const record& published, const brim::device_report& ours) {
 TEST_CASE("the timelines are those that the published scheduler was given") {
   std::map<std::string, std::map<std::tuple<int, std::string, int>, std::vector<ticks>>> given;
   for (const record& row : read_csv("fill_timelines.csv"))
-    given[row.at("case")][{std::stoi(row.at("device")), row.at("action"), std::stoi(row.at("route"))}].push_back(std::stoll(row.at("start")));
+    given[row.at("case")][{std::stoi(row.at("device")), row.at("action"), std::stoi(row.at("route"))}].push_back(
+        std::stoll(row.at("start")));
   CHECK(given.size() == 6);
   for (const reference_case& c : all_cases()) {
     const auto found = given.find(c.name);
@@ -139,7 +151,8 @@ TEST_CASE("the timelines are those that the published scheduler was given") {
   }
 }
 
-TEST_CASE("no device refreshes later or works less than under the published scheduler, and nothing is premature or mixed") {
+TEST_CASE(
+    "no device refreshes later or works less than under the published scheduler, and nothing is premature or mixed") {
   std::map<std::string, std::vector<record>> published;
   for (const record& row : read_csv("fill_reference.csv")) published[row.at("case")].push_back(row);
   CHECK(published.size() == 14);
@@ -151,8 +164,10 @@ TEST_CASE("no device refreshes later or works less than under the published sche
     // The outer two devices of this case need at least 7 steps, and all devices share one table. In 7 steps the inner two
     // refresh twice, every 3.5 steps, and the defaults stop there; a table of 8 gives them three.
     const bool one_table_is_coarse = c.name == "bert_base_p100_b32_head_chimera_d4_n4";
-    const brim::filled filled = one_table_is_coarse ? brim::fill(t, c.work, brim::fills::earliest_deadline{}, {.panels = brim::panel_rule::never, .tolerance = 0, .kept_limits = {}})
-                                                    : brim::fill(t, c.work);
+    const brim::filled filled = one_table_is_coarse
+                                    ? brim::fill(t, c.work, brim::fills::earliest_deadline{},
+                                                 {.panels = brim::panel_rule::never, .tolerance = 0, .kept_limits = {}})
+                                    : brim::fill(t, c.work);
     CHECK(complaints_about(filled, t, c.work) == std::vector<std::string>{});
     const std::vector<record>& theirs = published.at(c.name);
     REQUIRE(theirs.size() == static_cast<std::size_t>(c.shape.devices));

@@ -124,9 +124,9 @@ inline admission_table stagger(const group_load& load, const std::vector<std::in
       const std::size_t u = by_work[i];
       constexpr std::int64_t fine = std::int64_t{1} << 32;
       for (std::int32_t j = 0; j < counts[u]; ++j)
-        starts.push_back(
-            {fine * (2 * j * equal + 2 * static_cast<std::int64_t>(i - first) + 1) / (2 * equal * counts[u]),
-             static_cast<std::int32_t>(u), works[u]});
+        starts.push_back({fine * (2 * std::int64_t{j} * equal + 2 * static_cast<std::int64_t>(i - first) + 1) /
+                              (2 * equal * counts[u]),
+                          static_cast<std::int32_t>(u), works[u]});
     }
     first = last;
   }
@@ -136,10 +136,9 @@ inline admission_table stagger(const group_load& load, const std::vector<std::in
   admission_table table(static_cast<std::size_t>(steps));
   ticks before = 0;
   for (const start& s : starts) {
-    auto at =
-        total == 0
-            ? std::size_t{0}
-            : static_cast<std::size_t>(static_cast<double>(before + s.work / 2) / static_cast<double>(total) * steps);
+    auto at = total == 0 ? std::size_t{0}
+                         : static_cast<std::size_t>((static_cast<double>(before) + static_cast<double>(s.work) / 2) /
+                                                    static_cast<double>(total) * steps);
     at = std::min(at, table.size() - 1);
     while (std::find(table[at].begin(), table[at].end(), s.unit) != table[at].end()) at = (at + 1) % table.size();
     table[at].push_back(s.unit);

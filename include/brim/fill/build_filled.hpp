@@ -220,17 +220,6 @@ inline fill_report make_report(const timeline_view& pipeline, const prepared_fil
   return report;
 }
 
-/// The least common multiple of the groups' lengths where that is short, else the longest; the others then rest in between.
-inline std::int32_t common_length(const std::vector<group_cycle>& cycles) {
-  constexpr std::int32_t longest_common = 64;
-  std::int32_t longest = 1;
-  for (const group_cycle& c : cycles) longest = std::max(longest, c.window.steps);
-  for (std::int32_t common = longest; common <= longest_common; common += longest)
-    if (std::all_of(cycles.begin(), cycles.end(), [&](const group_cycle& c) { return common % c.window.steps == 0; }))
-      return common;
-  return longest;
-}
-
 inline std::vector<placed_work> place_tail(const prepared_fill& prepared, const placement_writer& writer) {
   std::vector<placed_work> out;
   for (std::size_t i = 0; i < prepared.work.tail.size(); ++i)

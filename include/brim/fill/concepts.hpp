@@ -36,7 +36,7 @@ concept work_source = requires(const S& source, const timeline_view& pipeline, c
 /// Whether the age of an item or its rank decides first.
 enum class age_rule : std::uint8_t {
   oldest_first,  ///< an item of an older statistics step goes before every younger one
-  rank_first,    ///< rank decides; age breaks ties
+  rank_first,    ///< rank decides, then order of creation; age only between refreshes of the same batch
 };
 
 /// When the statistics of a layer are taken anew.
@@ -69,7 +69,7 @@ struct ready_work {
 
 /// What is left of a bubble, from now to its end, in absolute time.
 struct bubble {
-  device_index device;
+  std::int32_t lane;  ///< replica × devices + device
   interval left;
 };
 
@@ -83,7 +83,7 @@ concept chooses_work = requires(const P& policy, const bubble& where, std::span<
 /// Requirements, for `const P p`:
 /// - `P::name`: text with static storage; `p.discipline`: when layers are refreshed.
 /// - either a rank (fast, logarithmic): `P::age` and `p.before(const work_batch& a, const work_batch& b) -> bool`, a strict weak
-///   order; the first by age and rank is taken, creation order breaks ties;
+///   order; the first by age and rank is taken, order of creation breaks ties of rank;
 /// - or a choice (general, linear in the ready pieces): `p.choose(bubble, std::span<const ready_work>) -> std::ptrdiff_t`, the
 ///   position of the piece to place now, −1 for leaving the rest of the bubble empty. Ready pieces come oldest first.
 ///

@@ -57,7 +57,7 @@ cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipelin
 ///
 /// Errors: `item_too_long` (which piece, how long, the longest bubble; before anything is placed), `over_memory` (`kept_limits`),
 /// `no_fill` (wrong options, or no table keeps up), those of the source.
-/// Example: `examples/fill/`.
+/// Example: `examples/first_plan/`.
 template <class Source, class Policy = fills::oldest_longest>
 [[nodiscard]] filled fill(const timeline& pipeline, const Source& source, const Policy& policy = {},
                           const fill_options& options = {}) {
@@ -66,7 +66,7 @@ template <class Source, class Policy = fills::oldest_longest>
     detail::prepared_fill prepared = detail::prepare_fill(pipeline, source, options);
     detail::cycle_candidate best;
     if (policy.discipline == refresh_discipline::one_shot)
-      best = detail::one_shot_cycle(prepared, policy, options);
+      best = detail::one_shot_cycle(prepared, policy, options, devices);
     else
       best = detail::staggered_cycle(prepared, pipeline, source, policy, options);
     filled out{.pipeline = pipeline,

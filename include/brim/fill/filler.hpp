@@ -362,10 +362,9 @@ class filler {
             ready_.push_back({&batch_of(parts_[lane.first_part + rank]), live.step});
             choices_.push_back({&live, rank});
           }
-      const std::ptrdiff_t chosen = ready_.empty()
-                                        ? -1
-                                        : policy_.choose(bubble{device_index(lane.lane), {lane.position, lane.gap_end}},
-                                                         std::span<const ready_work>(ready_));
+      std::ptrdiff_t chosen = -1;
+      if (!ready_.empty())
+        chosen = policy_.choose(bubble{lane.lane, {lane.position, lane.gap_end}}, std::span<const ready_work>(ready_));
       return chosen < 0 ? choice{} : choices_[static_cast<std::size_t>(chosen)];
     }
   }

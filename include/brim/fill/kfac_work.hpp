@@ -151,11 +151,14 @@ class kfac_builder {
     for (const candidate& c : all) {
       std::vector<std::int32_t>& owners = owners_[static_cast<std::size_t>(c.stage)][static_cast<std::size_t>(c.layer)];
       const std::vector<holder>& holders = holders_[static_cast<std::size_t>(c.stage)];
-      const holder* least = &holders.front();
+      const holder* least = nullptr;
       for (const holder& h : holders) {
+        if (h.inputs.empty()) continue;  // a route without microbatches has no part in the sums
         if (source_.sharing == refresh_sharing::repeated) owners.push_back(h.lane);
-        if (load[static_cast<std::size_t>(h.lane)] < load[static_cast<std::size_t>(least->lane)]) least = &h;
+        if (least == nullptr || load[static_cast<std::size_t>(h.lane)] < load[static_cast<std::size_t>(least->lane)])
+          least = &h;
       }
+      if (least == nullptr) continue;
       if (source_.sharing == refresh_sharing::divided) owners.push_back(least->lane);
       for (const std::int32_t lane : owners) load[static_cast<std::size_t>(lane)] += on_lane(c.work, lane);
     }
@@ -207,8 +210,8 @@ class kfac_builder {
     const ticks longest = chunk > 0 ? chunk : limits_.longest_bubble[static_cast<std::size_t>(h.lane)];
     const std::int64_t chunks = longest > 0 && whole > longest ? (whole + longest - 1) / longest : 1;
     work_batch b = batch(s, l, action_kind::statistic, which, h.route, h.lane, (whole + chunks - 1) / chunks);
+    b.pieces = checked_pieces(b, static_cast<std::int64_t>(releases.size()), chunks);
     b.division = static_cast<std::int32_t>(chunks);
-    b.pieces = static_cast<std::int32_t>(static_cast<std::int64_t>(releases.size()) * chunks);
     b.first_release = static_cast<std::uint32_t>(out_.releases.size());
     b.release_count = static_cast<std::uint32_t>(releases.size());
     b.signals = gate;
@@ -218,6 +221,18 @@ class kfac_builder {
     out_.batches.push_back(b);
   }
 
+  /// Errors: `item_too_long` where the bubbles are so short that the pieces would be beyond number.
+  [[nodiscard]] static std::int32_t checked_pieces(const work_batch& b, std::int64_t items, std::int64_t pieces) {
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    if (pieces > most / items)
+      raise(error_code::item_too_long,
+            text("kfac_work: ", name_of(b.what.kind), " ", name_of(b.what.side), " of stage ", b.what.stage.value,
+                 ", layer ", b.what.layer.value, " would be cut into ", pieces,
+                 " pieces to fit the bubbles of its device; at most 2^24 are planned"),
+            {.stage = b.what.stage.value, .layer = b.what.layer.value});
+    return static_cast<std::int32_t>(items * pieces);
+  }
+
   /// Panels of equal length: a blocked factorisation may stop between panels.
   void add_refresh(std::int32_t s, std::int32_t l, std::int32_t lane, side which, ticks time, std::int32_t gate) {
     if (time == 0) return;
@@ -225,7 +240,7 @@ class kfac_builder {
     const ticks panel = limits_.panel[static_cast<std::size_t>(lane)];
     const std::int64_t panels = panel > 0 ? (whole + panel - 1) / panel : 1;
     work_batch b = batch(s, l, action_kind::refresh, which, route_of(s, lane), lane, (whole + panels - 1) / panels);
-    b.pieces = static_cast<std::int32_t>(panels);
+    b.pieces = checked_pieces(b, 1, panels);
     b.waits = gate;
     b.delay = holders_[static_cast<std::size_t>(s)].size() > 1 ? source_.sync_statistic : 0;
     out_.batches.push_back(b);

@@ -29,7 +29,8 @@ class ready_set {
   }
   constexpr void erase(std::size_t at) {
     for (std::vector<std::uint64_t>& level : levels_) {
-      if ((level[at / 64] &= ~bit(at)) != 0) return;
+      level[at / 64] &= ~bit(at);
+      if (level[at / 64] != 0) return;
       at /= 64;
     }
   }

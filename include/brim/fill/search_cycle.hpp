@@ -38,6 +38,35 @@ inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_grou
   return out;
 }
 
+/// The least common multiple of the groups' lengths where that is short, else the longest; the others then rest in between.
+inline std::int32_t common_length(const std::vector<group_cycle>& cycles) {
+  constexpr std::int32_t longest_common = 64;
+  std::int32_t longest = 1;
+  for (const group_cycle& c : cycles) longest = std::max(longest, c.window.steps);
+  for (std::int32_t common = longest; common <= longest_common; common += longest)
+    if (std::all_of(cycles.begin(), cycles.end(), [&](const group_cycle& c) { return common % c.window.steps == 0; }))
+      return common;
+  return longest;
+}
+
+[[noreturn]] inline void raise_kept(std::int32_t device, bytes kept, bytes limit) {
+  raise(error_code::over_memory,
+        text("fill: device ", device, " would keep ", kept, " bytes of inputs and errors for its statistics, and has ",
+             limit, " bytes left for them"),
+        {.device = device});
+}
+
+/// Stops with `over_memory` where a device keeps more than its limit.
+inline void check_kept(const prepared_fill& prepared, const fill_options& options, const fill_group& group,
+                       const group_cycle& cycle, std::int32_t devices) {
+  if (options.kept_limits.empty()) return;
+  for (const std::int32_t lane : group.lanes) {
+    const bytes limit = options.kept_limits[static_cast<std::size_t>(lane % devices)];
+    const bytes kept = kept_on_lane(prepared.work, prepared.bubbles, lane, cycle.pieces, cycle.window);
+    if (kept > limit) raise_kept(lane % devices, kept, limit);
+  }
+}
+
 /// A table of all groups with one length. Empty where there is none.
 struct cycle_candidate {
   std::int32_t steps = 0;
@@ -106,12 +135,7 @@ class cycle_search {
 
   /// Why there is no table. Call it after `best` has found none.
   [[noreturn]] void refuse() const {
-    if (least_refused_.device >= 0)
-      raise(error_code::over_memory,
-            text("fill: device ", least_refused_.device, " would keep at least ", least_refused_.kept,
-                 " bytes of inputs and errors for its statistics, and has ", least_refused_.limit,
-                 " bytes left for them"),
-            {.device = least_refused_.device});
+    if (least_refused_.device >= 0) raise_kept(least_refused_.device, least_refused_.kept, least_refused_.limit);
     raise(error_code::no_fill, text("fill: no repeating table of at most ", options_.longest_cycle,
                                     " steps keeps up with the work; raise longest_cycle, or allow panels"));
   }
@@ -198,6 +222,7 @@ class cycle_search {
         if (!run.run_step(started)) return {};
       std::vector<std::int64_t> after = run.state();
       if (round > 0 && after == before) {
+        for (const std::vector<std::int32_t>& started : table) run.run_step(started);  // its past repeats too
         const auto steps = static_cast<std::int32_t>(table.size());
         return describe_cycle(prepared_, group, std::move(run.placed()), {run.step() - steps, steps});
       }
@@ -235,28 +260,40 @@ class cycle_search {
   refused_memory least_refused_;
 };
 
-/// All units at once, again at the first step after everything is done, group by group.
+/// All units of a group at once, again at the first step after everything is done, but not before `least_steps`.
 template <fill_policy Policy>
-cycle_candidate one_shot_cycle(const prepared_fill& prepared, const Policy& policy, const fill_options& options) {
-  cycle_candidate out{.steps = 1};
+group_cycle one_shot_group(const prepared_fill& prepared, const fill_group& group, const Policy& policy,
+                           const fill_options& options, std::int32_t least_steps) {
   constexpr std::int32_t most_steps = 4096;
-  for (const fill_group& group : prepared.groups) {
-    filler<Policy> run(prepared.work, prepared.bubbles, group, policy, options.margin_permille);
-    std::vector<std::int32_t> all(group.units.size());
-    for (std::size_t u = 0; u < all.size(); ++u) all[u] = static_cast<std::int32_t>(u);
-    const auto once = [&] {
-      const std::int32_t first = run.step();
-      run.run_step(all);
-      while (!run.idle() && run.step() - first < most_steps) run.run_step({});
-      return run.step() - first;
-    };
-    once();
-    const std::int32_t steps = once();
-    if (!run.idle())
-      raise(error_code::no_fill, text("fill: a refresh of everything takes more than ", most_steps, " steps"));
-    group_cycle cycle{.pieces = std::move(run.placed()), .window = {run.step() - steps, steps}, .work = {}};
-    cycle.work = work_in_window(prepared.work, group, cycle.pieces, cycle.window);
-    out.groups.push_back(std::move(cycle));
+  filler<Policy> run(prepared.work, prepared.bubbles, group, policy, options.margin_permille);
+  std::vector<std::int32_t> all(group.units.size());
+  for (std::size_t u = 0; u < all.size(); ++u) all[u] = static_cast<std::int32_t>(u);
+  const auto once = [&] {
+    const std::int32_t first = run.step();
+    run.run_step(all);
+    while ((!run.idle() || run.step() - first < least_steps) && run.step() - first < most_steps) run.run_step({});
+    return run.step() - first;
+  };
+  once();
+  const std::int32_t steps = once();
+  if (!run.idle())
+    raise(error_code::no_fill, text("fill: a refresh of everything takes more than ", most_steps, " steps"));
+  return describe_cycle(prepared, group, std::move(run.placed()), {run.step() - steps, steps});
+}
+
+/// Group by group; where no short table holds whole cycles of all groups, the faster ones wait for the slowest.
+template <fill_policy Policy>
+cycle_candidate one_shot_cycle(const prepared_fill& prepared, const Policy& policy, const fill_options& options,
+                               std::int32_t devices) {
+  cycle_candidate out{.steps = 1};
+  for (const fill_group& group : prepared.groups)
+    out.groups.push_back(one_shot_group(prepared, group, policy, options, 1));
+  const std::int32_t length = common_length(out.groups);
+  for (std::size_t g = 0; g < out.groups.size(); ++g) {
+    const fill_group& group = prepared.groups[g];
+    if (length % out.groups[g].window.steps != 0)
+      out.groups[g] = one_shot_group(prepared, group, policy, options, length);
+    check_kept(prepared, options, group, out.groups[g], devices);
   }
   return out;
 }

@@ -87,7 +87,7 @@ struct plan_index {
   }
 
   /// Notes the first fault; always false, so that a check can end with it.
-  [[gnu::cold]] bool fail(std::string sentence, error_site site = {}, error_code code = error_code::bad_plan) {
+  [[gnu::cold]] bool fail(const std::string& sentence, error_site site = {}, error_code code = error_code::bad_plan) {
     found = fault{code, text("plan", p.scheme.empty() ? "" : " ", p.scheme, ": ", sentence), site};
     return false;
   }

@@ -122,9 +122,10 @@ class second_order_links {
   /// The last refresh that an exchange covers: its own piece where both are cut alike, else all of them.
   [[nodiscard]] std::uint32_t exchanged_by(const instruction& exchange,
                                            const std::vector<const instruction*>& refreshes) const {
-    for (auto r = refreshes.rbegin(); r != refreshes.rend(); ++r)
-      if (exchange.pieces != (*r)->pieces || (*r)->piece <= exchange.piece)
-        return static_cast<std::uint32_t>(*r - plan_.instructions.data());
+    const instruction* last = nullptr;
+    for (const instruction* r : refreshes)
+      if (exchange.pieces != r->pieces || r->piece <= exchange.piece) last = r;
+    if (last != nullptr) return static_cast<std::uint32_t>(last - plan_.instructions.data());
     return no_instruction;
   }
 

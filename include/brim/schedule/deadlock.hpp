@@ -3,6 +3,7 @@
 
 #include <brim/core/error.hpp>
 #include <brim/core/text.hpp>
+#include <brim/core/ticks.hpp>
 #include <brim/scheme/order.hpp>
 
 #include <algorithm>
@@ -18,11 +19,13 @@ inline std::string describe(const action& a) {
   return out;
 }
 
-/// What an action needs from another stage. Only asked of actions that can wait: not the first forward, not the last backward.
-inline action input_of(const action& a) {
+/// What a stuck action waits for: the result of the stage beside it, or, for a backward of the last stage, its own forward.
+inline action input_of(const order& program, const action& a) {
   action needed = a;
   if (a.kind == action_kind::forward) {
     needed.stage = stage_index(a.stage.value - 1);
+  } else if (a.stage.value + 1 == program.where.stages) {
+    needed.kind = action_kind::forward;
   } else {
     needed.stage = stage_index(a.stage.value + 1);
     needed.kind = action_kind::backward;
@@ -55,7 +58,7 @@ inline std::string stuck_grid(const order& program, std::span<const std::size_t>
               : i < stuck ? text("ok ", describe(row[i]))
                           : describe(row[i]);
     }
-    grid += text("  waits for ", describe(input_of(row[stuck])));
+    grid += text("  waits for ", describe(input_of(program, row[stuck])));
   }
   return grid;
 }

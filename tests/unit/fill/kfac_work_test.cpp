@@ -94,7 +94,8 @@ TEST_CASE("what is cut is cut in equal pieces that add up") {
 
 TEST_CASE("statistics are cut finer than they must be where that is wanted") {
   const brim::kfac_work source{profile_of({layer("x", 100, 1'000)})};
-  const brim::timeline pipeline = brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 3}, source.profile);
+  const brim::timeline pipeline =
+      brim::simulate(brim::schemes::gpipe{}, {.devices = 2, .microbatches = 3}, source.profile);
   for (const work_batch& b : work_of(source, pipeline, 300, 0, 20).batches) {
     CHECK(b.duration == (b.what.kind == action_kind::statistic ? 20 : 1'000));
     CHECK(b.division == (b.what.kind == action_kind::statistic ? 5 : 1));
