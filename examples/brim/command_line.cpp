@@ -252,18 +252,19 @@ class parser {
   std::string colour_ = "auto";
 };
 
+[[noreturn]] void refuse_size(std::string_view word) {
+  throw usage_error(
+      text("\"", word, "\" is not a size; expected a number and a unit, as in 16GiB (B, KiB, MiB, GiB, kB, MB, GB)"));
+}
+
 }  // namespace
 
 request parse_command_line(int count, const char* const* words) { return parser().parse(count, words); }
 
 brim::bytes parse_size(std::string_view word) {
-  const auto fail = [&] [[noreturn]] {
-    throw usage_error(
-        text("\"", word, "\" is not a size; expected a number and a unit, as in 16GiB (B, KiB, MiB, GiB, kB, MB, GB)"));
-  };
   double value = 0;
   const auto [rest, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (failed != std::errc{} || !std::isfinite(value)) fail();
+  if (failed != std::errc{} || !std::isfinite(value)) refuse_size(word);
   std::string_view unit(rest, static_cast<std::size_t>(word.data() + word.size() - rest));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   for (const brim::detail::named_unit& known : brim::detail::memory_units)
@@ -273,7 +274,7 @@ brim::bytes parse_size(std::string_view word) {
         throw usage_error(text("a memory limit of ", word, " is out of range; expected 1 byte to 2^50 bytes"));
       return static_cast<brim::bytes>(amount);
     }
-  fail();
+  refuse_size(word);
 }
 
 }  // namespace tool
