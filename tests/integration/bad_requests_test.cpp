@@ -160,6 +160,6 @@ TEST_CASE("what waits for statistics respects the limit, and a policy that canno
   };
   CHECK(plan("1GiB", "pipefisher-rule").code == 0);
   const result tight = plan("317MiB", "pipefisher-rule");
-  CHECK(complaint(tight, {{}, 1, {"pipefisher-rule", "would keep", "1048576 bytes left"}}) == "");
+  CHECK(complaint(tight, {{}, 1, {"device 0 would keep", "1048576 bytes left"}}) == "");
   CHECK(plan("317MiB", "oldest-longest").code == 1);
 }
