@@ -78,12 +78,19 @@ class pair_check {
     return true;
   }
 
+  /// Holders of the stage; of a sum of statistics only those that have any: a route without microbatches has none.
+  [[nodiscard]] std::size_t members_of(const action& what) const {
+    const auto holders = x_.holders_of(what.stage);
+    if (what.kind != action_kind::sync_statistic) return holders.size();
+    return static_cast<std::size_t>(
+        std::count_if(holders.begin(), holders.end(), [](const stage_holder& h) { return h.microbatches > 0; }));
+  }
+
   /// The members of a collective are its stage's holders, or all devices, each once. They stand in order of device.
   bool check_group(std::size_t first, std::size_t last) {
     const instruction& i = p_.instructions[x_.members[first]];
     const bool everybody = i.what.stage.value < 0;
-    const std::size_t wanted =
-        everybody ? static_cast<std::size_t>(p_.shape.devices) : x_.holders_of(i.what.stage).size();
+    const std::size_t wanted = everybody ? static_cast<std::size_t>(p_.shape.devices) : members_of(i.what);
     for (std::size_t m = first; m < last; ++m) {
       const std::uint32_t at = x_.members[m];
       if (m > first && x_.device_at(at) == x_.device_at(x_.members[m - 1]))
