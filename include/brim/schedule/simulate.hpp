@@ -207,6 +207,7 @@ class simulation {
 
   [[noreturn]] void raise_deadlock() const {
     std::vector<std::size_t> next;
+    next.reserve(devices_.size());
     for (const device_state& d : devices_) next.push_back(d.next);
     detail::raise_deadlock(result_.program, next);
   }
