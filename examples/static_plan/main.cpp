@@ -9,7 +9,7 @@ constexpr brim::pipeline_shape shape{.devices = 4, .microbatches = 8};
 constexpr auto plan =
     brim::static_plan<brim::schemes::one_f_one_b{}, shape>(brim::uniform_cost{.forward = 1, .backward = 2});
 
-static_assert(plan.makespan() == 3 * (shape.microbatches + shape.devices - 1));
+static_assert(plan.makespan() == 3 * brim::ticks{shape.microbatches + shape.devices - 1});
 static_assert(plan.period() == plan.makespan());  // device 0 starts first and ends last
 static_assert(plan.bubble_ratio() > 0.272 &&
               plan.bubble_ratio() < 0.273);  // (devices − 1) / (microbatches + devices − 1)

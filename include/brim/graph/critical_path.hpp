@@ -51,6 +51,7 @@ template <class Graph, class Durations, class Delays>
   for (std::size_t v = last; v != count; v = binding[v]) path.vertices.push_back(v);
   std::reverse(path.vertices.begin(), path.vertices.end());
   std::vector<ticks> latest(count, path.length);  // latest end that delays nobody
+  // NOLINTNEXTLINE(modernize-loop-convert): the order is walked from its end
   for (auto v = sorted.rbegin(); v != sorted.rend(); ++v) {
     for (const auto& e : boost::make_iterator_range(out_edges(*v, graph))) {
       const std::size_t next = target(e, graph);

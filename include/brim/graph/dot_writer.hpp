@@ -30,6 +30,7 @@ namespace brim::detail {
   switch (kind) {
     case action_kind::forward: return "#a6cee3";
     case action_kind::recompute: return "#cfe3ef";
+    // NOLINTNEXTLINE(bugprone-branch-clone): a table of colours
     case action_kind::backward: return "#b2df8a";
     case action_kind::backward_input: return "#b2df8a";
     case action_kind::backward_weight: return "#dcefc8";

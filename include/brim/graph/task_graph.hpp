@@ -53,6 +53,7 @@ class task_graph : public detail::graph_traits {
   explicit task_graph(order&&) = delete;  // would dangle
   template <lends_action_rows Owner>
     requires(!std::is_lvalue_reference_v<Owner>)
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): constrained away from copies
   explicit task_graph(Owner&&) = delete;
 
   [[nodiscard]] static constexpr vertex_descriptor null_vertex() { return detail::task_index::absent; }
