@@ -39,7 +39,7 @@ int main() {
   const auto report = [&](const auto& scheme, brim::ticks transfer_time) {
     const brim::timeline timeline =
         simulate(scheme, shape, brim::uniform_cost{.forward = 10, .backward = 20, .transfer_time = transfer_time});
-    const auto kept = peak_memory(timeline, brim::device_index(0), brim::uniform_memory{.activation = 1});
+    const auto kept = peak_memory(timeline, brim::uniform_memory{.activation = 1}).front();
     std::cout << "  " << std::setw(11) << scheme.name << " " << std::setw(4) << makespan(timeline) << " ticks, "
               << 100 * bubble_ratio(timeline) << " % idle, microbatches kept by device 0: " << kept << "\n";
   };

@@ -161,13 +161,7 @@ TEST_CASE(
     ++seen;
     CAPTURE(c.name);
     const brim::timeline t = timeline_of(c);
-    // The outer two devices of this case need at least 7 steps, and all devices share one table. In 7 steps the inner two
-    // refresh twice, every 3.5 steps, and the defaults stop there; a table of 8 gives them three.
-    const bool one_table_is_coarse = c.name == "bert_base_p100_b32_head_chimera_d4_n4";
-    const brim::filled filled = one_table_is_coarse
-                                    ? brim::fill(t, c.work, brim::fills::earliest_deadline{},
-                                                 {.panels = brim::panel_rule::never, .tolerance = 0, .kept_limits = {}})
-                                    : brim::fill(t, c.work);
+    const brim::filled filled = brim::fill(t, c.work);
     CHECK(complaints_about(filled, t, c.work) == std::vector<std::string>{});
     const std::vector<record>& theirs = published.at(c.name);
     REQUIRE(theirs.size() == static_cast<std::size_t>(c.shape.devices));
@@ -183,10 +177,10 @@ TEST_CASE(
   CHECK(seen == published.size());
 }
 
-TEST_CASE("where all devices share one table, the shortest one may refresh some of them later than they could") {
+TEST_CASE("devices that share no layer have tables of their own lengths") {
   const reference_case c = bert("bert-base", "chimera", 4, 32'000'000);
   const brim::filled filled = brim::fill(timeline_of(c), c.work);
-  CHECK(filled.cycle_length == 7);
-  CHECK(filled.report.devices[0].refresh_interval == doctest::Approx(7));    // published: 9
-  CHECK(filled.report.devices[1].refresh_interval == doctest::Approx(3.5));  // published: 3
+  CHECK(filled.cycle_length == 21);                                        // 7 and 3
+  CHECK(filled.report.devices[0].refresh_interval == doctest::Approx(7));  // published: 9
+  CHECK(filled.report.devices[1].refresh_interval == doctest::Approx(3));  // published: 3
 }

@@ -130,7 +130,7 @@ TEST_CASE("an independent checker finds the same spans, periods, idle times and 
     REQUIRE(idle.size() == static_cast<std::size_t>(shape.devices));
     for (const brim::device_index d : brim::devices(shape)) {
       CHECK(std::abs(static_cast<double>(brim::makespan(t) - brim::busy_of(t, d)) / unit - std::stod(idle[d.at()])) < 2e-3);
-      CHECK(static_cast<double>(brim::peak_memory(t, d, brim::uniform_memory{})) / shape.chunks ==
+      CHECK(static_cast<double>(brim::peak_memory(t, brim::uniform_memory{})[d.at()]) / shape.chunks ==
             doctest::Approx(std::stod(peak[d.at()])).epsilon(1e-6));
     }
   }

@@ -59,7 +59,7 @@ void show(const request& r, std::ostream& out) {
 
 ticks up_to(ticks most) { return *rc::gen::inRange<ticks>(0, most + 1); }
 
-/// Most layers have everything; some have a side, the statistics or the refreshes missing, or nothing at all.
+/// Most layers have everything; some have a side or its statistics missing, or nothing at all.
 brim::layer_profile any_layer(ticks unit) {
   const auto sometimes = [](ticks value) { return *rc::gen::inRange(0, 8) == 0 ? 0 : value; };
   brim::layer_profile l;
@@ -70,6 +70,8 @@ brim::layer_profile any_layer(ticks unit) {
   l.precondition = sometimes(up_to(unit));
   l.saved_inputs = sometimes(up_to(100));
   l.saved_errors = sometimes(up_to(100));
+  if (l.refresh_a == 0) l.statistic_a = 0;  // statistics that nothing uses are refused
+  if (l.refresh_b == 0) l.statistic_b = 0;
   return l;
 }
 

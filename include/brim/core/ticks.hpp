@@ -21,4 +21,14 @@ inline constexpr ticks longest_schedule = ticks{1} << 61;
 /// The greatest amount of memory that an input may hold: 2^50 bytes, 1 PiB.
 inline constexpr bytes largest_memory = bytes{1} << 50;
 
+namespace detail {
+
+/// The sum of two amounts of memory, at most 2^62 bytes: a petabyte for each of many microbatches does not fit 64 bits, and
+/// no limit allows it anyway.
+[[nodiscard]] constexpr bytes bounded_sum(bytes used, bytes change) {
+  constexpr bytes most = bytes{1} << 62;
+  return change > most - used ? most : used + change;
+}
+
+}  // namespace detail
 }  // namespace brim

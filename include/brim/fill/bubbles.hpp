@@ -56,7 +56,7 @@ class tail_clock {
     rows_.resize(lanes);
     for (std::size_t i = 0; i < tail.size(); ++i) rows_[static_cast<std::size_t>(tail[i].lane)].push_back(i);
     for (std::size_t i = 0; i < tail.size(); ++i)
-      if (is_collective(i)) collectives_.push_back(i);
+      if (is_met(i)) collectives_.push_back(i);
     std::sort(collectives_.begin(), collectives_.end(),
               [&](std::size_t a, std::size_t b) { return sort_key(key(a), a) < sort_key(key(b), b); });
     arrived_.assign(collectives_.size(), 0);
@@ -71,7 +71,7 @@ class tail_clock {
       awake.pop_back();
       while (next_[lane] < rows_[lane].size()) {
         const std::size_t i = rows_[lane][next_[lane]];
-        if (is_collective(i)) {
+        if (is_met(i)) {
           done += meet(i, awake);
           break;
         }
@@ -85,11 +85,7 @@ class tail_clock {
   }
 
  private:
-  [[nodiscard]] bool is_collective(std::size_t i) const {
-    const action_kind kind = tail_[i].what.kind;
-    return kind == action_kind::sync_gradient || kind == action_kind::sync_norm || kind == action_kind::sync_refresh ||
-           kind == action_kind::sync_statistic;
-  }
+  [[nodiscard]] bool is_met(std::size_t i) const { return is_collective(tail_[i].what.kind); }
   void execute(std::size_t i, ticks start) {
     times_[i] = {start, start + tail_[i].duration};
     const auto lane = static_cast<std::size_t>(tail_[i].lane);

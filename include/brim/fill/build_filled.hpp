@@ -4,8 +4,8 @@
 #include <brim/core/sort_key.hpp>
 #include <brim/fill/analysis.hpp>
 #include <brim/fill/filled.hpp>
+#include <brim/fill/group_cycle.hpp>
 #include <brim/fill/prepare.hpp>
-#include <brim/fill/search_cycle.hpp>
 #include <brim/schedule/metrics.hpp>
 
 #include <algorithm>

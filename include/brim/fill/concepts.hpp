@@ -11,12 +11,23 @@
 
 namespace brim {
 
-/// How finely a source should cut what it may cut. One entry for each lane.
+/// How finely a source should cut what it may cut: one entry for each lane, or nothing as long as the bubbles are not known.
 struct cut_limits {
-  std::span<const ticks>
-      longest_bubble;  ///< nothing longer fits, the safety margin included; 0: the lane has no bubble, or it is not known
-  std::span<const ticks> panel;  ///< wanted length of a piece of a refresh; 0 where refreshes need not be cut
-  std::span<const ticks> chunk;  ///< wanted length of a piece of anything else; 0 where it need not be cut
+  std::span<const ticks> longest_bubble{};
+  std::span<const ticks> panel{};
+  std::span<const ticks> chunk{};
+
+  /// Nothing longer fits the lane, the safety margin included; 0: it has no bubble, or it is not known.
+  [[nodiscard]] constexpr ticks longest_bubble_of(std::int32_t lane) const { return at(longest_bubble, lane); }
+  /// Wanted length of a piece of a refresh; 0 where refreshes need not be cut.
+  [[nodiscard]] constexpr ticks panel_of(std::int32_t lane) const { return at(panel, lane); }
+  /// Wanted length of a piece of anything else; 0 where it need not be cut.
+  [[nodiscard]] constexpr ticks chunk_of(std::int32_t lane) const { return at(chunk, lane); }
+
+ private:
+  [[nodiscard]] static constexpr ticks at(std::span<const ticks> lanes, std::int32_t lane) {
+    return lanes.empty() ? 0 : lanes[static_cast<std::size_t>(lane)];
+  }
 };
 
 /// Supplies optional work for the bubbles of a timeline.
@@ -25,6 +36,7 @@ struct cut_limits {
 /// - `s.work(timeline_view, cut_limits) -> work_set`: everything that one refresh consists of, cut so that pieces fit where the
 ///   source allows cutting, and the work on the path at the end of each step.
 ///
+/// Replicas and the work on the path are the same whatever the limits. What comes back is checked (`no_fill` names the entry).
 /// Not required: that all of it fits. `fill` refuses a piece that fits no bubble, by name, before anything is placed.
 /// Complexity: linear in the pieces. Called a few times a fill.
 /// Models: `kfac_work`. Archetype: `tests/support/archetypes.hpp`.

@@ -4,6 +4,7 @@
 #include <brim/fill/build_filled.hpp>
 #include <brim/fill/concepts.hpp>
 #include <brim/fill/filled.hpp>
+#include <brim/fill/one_shot.hpp>
 #include <brim/fill/options.hpp>
 #include <brim/fill/policies.hpp>
 #include <brim/fill/prepare.hpp>
@@ -11,38 +12,41 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace brim {
 namespace detail {
 
+/// Operations that the search for one way to cut may cost: about half a second of one core.
+inline constexpr std::size_t most_operations = 4'000'000;
+
 /// The best staggered table. Where no table is good and cutting is allowed when needed, tables of ever shorter pieces are
-/// looked for too, and `prepared` becomes what the best one was made from.
+/// looked for too, and `prepared` becomes what the best one was made from. Shorter pieces have to be worth it: each costs
+/// the trainer a launch.
 template <work_source Source, fill_policy Policy>
-cycle_candidate staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source,
-                                const Policy& policy, const fill_options& options) {
+std::vector<group_cycle> staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source,
+                                         const Policy& policy, const fill_options& options) {
   const std::int32_t devices = pipeline.program.shape.devices;
-  cycle_search<Policy> search(prepared, policy, options, devices);
-  std::vector<cycle_candidate> found;
-  std::vector<prepared_fill> cuts;
-  const auto keep = [&](cycle_candidate candidate, prepared_fill from) {
-    if (!candidate.found()) return false;
-    found.push_back(std::move(candidate));
-    cuts.push_back(std::move(from));
-    return found.back().good(options.tolerance);
+  const auto search = [&](const prepared_fill& from) {
+    return cycle_search<Policy>(from, policy, options, devices, most_operations);
   };
-  bool good = keep(search.best(), prepared);
-  fill_options shorter = options;
-  shorter.panels = panel_rule::always;
-  for (int tries = 0; tries < 3 && !good && options.panels == panel_rule::when_needed;
-       ++tries, shorter.longest_panel /= 2) {
-    prepared_fill cut = prepare_fill(pipeline, source, shorter);
-    cycle_candidate candidate = cycle_search<Policy>(cut, policy, options, devices).best();
-    good = keep(std::move(candidate), std::move(cut));
+  cycle_search<Policy> whole = search(prepared);
+  cycle_candidate best = whole.best();
+  prepared_fill best_from = prepared;
+  fill_options cut_all = options;
+  cut_all.panels = panel_rule::always;
+  const auto done = [&] { return best.found() && best.rating.good(options.tolerance); };
+  const bool may_cut = options.panels == panel_rule::when_needed;
+  for (ticks shorter = 1; shorter <= 4 && may_cut && !done(); shorter *= 2) {
+    prepared_fill cut = prepare_fill(pipeline, source, cut_all, shorter);
+    cycle_candidate candidate = search(cut).best();
+    if (!candidate.found() || (best.found() && !candidate.rating.better(best.rating, options.tolerance))) continue;
+    best = std::move(candidate);
+    best_from = std::move(cut);
   }
-  if (found.empty()) search.refuse();
-  const std::size_t taken = best_of(found, options.tolerance);
-  prepared = std::move(cuts[taken]);
-  return std::move(found[taken]);
+  if (!best.found()) whole.refuse();
+  prepared = std::move(best_from);
+  return std::move(best.groups);
 }
 
 }  // namespace detail
@@ -64,20 +68,19 @@ template <class Source, class Policy = fills::oldest_longest>
   if constexpr (check_work_source<Source>() && check_fill_policy<Policy>()) {
     const std::int32_t devices = pipeline.program.shape.devices;
     detail::prepared_fill prepared = detail::prepare_fill(pipeline, source, options);
-    detail::cycle_candidate best;
-    if (policy.discipline == refresh_discipline::one_shot)
-      best = detail::one_shot_cycle(prepared, policy, options, devices);
-    else
-      best = detail::staggered_cycle(prepared, pipeline, source, policy, options);
+    const std::vector<detail::group_cycle> groups =
+        policy.discipline == refresh_discipline::one_shot
+            ? detail::one_shot_cycle(prepared, policy, options, devices)
+            : detail::staggered_cycle(prepared, pipeline, source, policy, options);
     filled out{.pipeline = pipeline,
                .replicas = prepared.work.replicas,
-               .cycle_length = detail::common_length(best.groups),
+               .cycle_length = detail::common_length(groups),
                .step_length = prepared.bubbles.step_length,
                .work = {},
                .tail = {},
-               .report = detail::make_report(pipeline, prepared, best.groups, Policy::name)};
+               .report = detail::make_report(pipeline, prepared, groups, Policy::name)};
     const detail::placement_writer writer(prepared.work, prepared.bubbles, devices);
-    for (const detail::group_cycle& cycle : best.groups) detail::append_work(out, writer, cycle);
+    for (const detail::group_cycle& cycle : groups) detail::append_work(out, writer, cycle);
     std::sort(out.work.begin(), out.work.end(), detail::before_in_plan);
     out.tail = detail::place_tail(prepared, writer);
     return out;

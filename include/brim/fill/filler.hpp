@@ -3,6 +3,7 @@
 
 #include <brim/fill/bubbles.hpp>
 #include <brim/fill/concepts.hpp>
+#include <brim/fill/margin.hpp>
 #include <brim/fill/ready_set.hpp>
 #include <brim/fill/work.hpp>
 
@@ -74,7 +75,7 @@ class filler {
     const ticks begin = step_ * bubbles_.step_length;
     for (lane_state& lane : lanes_) {
       lane.gap = 0;
-      lane.release = 0;
+      lane.release = started.empty() ? lane.releases.size() : 0;
       enter_gap(lane, begin);
     }
     for (lane_state* lane = furthest_behind(); lane != nullptr; lane = furthest_behind()) advance(*lane, begin);
@@ -184,6 +185,18 @@ class filler {
     std::int32_t step;
     std::int64_t unfinished;
     ready_set ready;
+    std::int32_t last_ready = -1;  ///< the greatest member of `ready`, so that a step where nothing fits is passed over
+
+    void insert(std::int32_t rank) {
+      ready.insert(static_cast<std::size_t>(rank));
+      last_ready = std::max(last_ready, rank);
+    }
+    void erase(std::int32_t rank) {
+      ready.erase(static_cast<std::size_t>(rank));
+      if (rank < last_ready) return;
+      const std::size_t last = ready.last();
+      last_ready = last == ready_set::none ? -1 : static_cast<std::int32_t>(last);
+    }
   };
   struct timed_release {
     ticks at;
@@ -247,7 +260,7 @@ class filler {
                         .lane = static_cast<std::int32_t>(lanes_.size()),
                         .rank = static_cast<std::int32_t>(rank),
                         .progress = {}});
-      state.room.push_back(batch.duration + batch.duration * margin_permille_ / 1000);
+      state.room.push_back(room_for(batch.duration, margin_permille_));
       for (std::uint32_t r = batch.first_release; r < batch.first_release + batch.release_count; ++r)
         state.releases.push_back({work_.releases[r].at, part});
     }
@@ -268,7 +281,7 @@ class filler {
       if (signals >= 0) ++gates_[gate_at(unit, f, signals)].unfinished;
       lane_state& lane = lanes_[static_cast<std::size_t>(part.lane)];
       if (lane.live.empty() || lane.live.back().step != step_)
-        lane.live.push_back({step_, 0, ready_set(lane.room.size())});
+        lane.live.push_back({.step = step_, .unfinished = 0, .ready = ready_set(lane.room.size())});
       lane.live.back().unfinished += part.pieces;
       lane.backlog += part.duration * part.pieces;
     });
@@ -309,7 +322,10 @@ class filler {
     place(lane, next);
   }
 
-  [[nodiscard]] ticks next_release(const lane_state& lane, ticks begin) const {
+  [[nodiscard]] ticks next_release(lane_state& lane, ticks begin) const {
+    while (lane.release < lane.releases.size() &&
+           parts_[static_cast<std::size_t>(lane.releases[lane.release].part)].fresh < 0)
+      ++lane.release;
     ticks at = lane.release < lane.releases.size() ? begin + lane.releases[lane.release].at : never;
     if (!lane.arrivals.empty()) at = std::min(at, lane.arrivals.front().at);
     return std::max(at, lane.position);
@@ -332,7 +348,7 @@ class filler {
   static void release(lane_state& lane, part_state& part, std::int32_t f, std::int32_t count) {
     part.progress[f].released += count;
     for (live_step& live : lane.live)
-      if (live.step == part.progress[f].step) live.ready.insert(static_cast<std::size_t>(part.rank));
+      if (live.step == part.progress[f].step) live.insert(part.rank);
   }
 
   [[nodiscard]] choice choose(lane_state& lane) {
@@ -345,6 +361,7 @@ class filler {
                                         lane.room.begin());
       choice best;
       for (live_step& live : lane.live) {
+        if (live.last_ready < static_cast<std::int64_t>(from)) continue;
         std::size_t rank = live.ready.first_from(from);
         while (rank != ready_set::none && lane.room[rank] > room) rank = live.ready.first_from(rank + 1);
         if (rank == ready_set::none || (best.live != nullptr && best.rank <= rank)) continue;
@@ -377,7 +394,7 @@ class filler {
     const interval time{lane.position, lane.position + part.duration};
     placed_.push_back({part.batch, piece, step_, next.live->step, time});
     --done.pending;
-    if (piece + 1 == done.released) next.live->ready.erase(next.rank);
+    if (piece + 1 == done.released) next.live->erase(part.rank);
     --next.live->unfinished;
     lane.backlog -= part.duration;
     lane.position = lane.wake = time.end;

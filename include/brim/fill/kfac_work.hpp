@@ -94,10 +94,25 @@ class kfac_builder {
     where.holders.assign(pipeline_.holders.begin(), pipeline_.holders.end());
     check_profile(source_.profile, where);
     bool any = false;
-    for (std::int32_t s = 0; s < pipeline_.stages; ++s) any = any || !layers(s).empty();
+    for (std::int32_t s = 0; s < pipeline_.stages; ++s) {
+      any = any || !layers(s).empty();
+      for (std::size_t l = 0; l < layers(s).size(); ++l) {
+        const layer_profile& layer = layers(s)[l];
+        check_used(s, l, "a", layer.statistic_a, layer.refresh_a);
+        check_used(s, l, "b", layer.statistic_b, layer.refresh_b);
+      }
+    }
     if (!any)
       raise(error_code::bad_profile,
             "kfac_work: the profile lists no layers, so there is nothing to refresh; add stages[].layers");
+  }
+
+  void check_used(std::int32_t s, std::size_t l, const char* which, ticks statistic, ticks refresh) const {
+    if (statistic > 0 && refresh == 0)
+      raise(error_code::bad_profile,
+            text("kfac_work: stage ", s, ", layer ", l, " (", layers(s)[l].name, "): statistic.", which, " is ",
+                 statistic, " ticks and refresh.", which, " is 0, so nothing would use it"),
+            {.stage = s, .layer = static_cast<std::int32_t>(l)});
   }
 
   /// Inputs exist after the forward, errors after the (input half of the) backward; both would be freed at the end of the
@@ -160,7 +175,10 @@ class kfac_builder {
       }
       if (least == nullptr) continue;
       if (source_.sharing == refresh_sharing::divided) owners.push_back(least->lane);
-      for (const std::int32_t lane : owners) load[static_cast<std::size_t>(lane)] += on_lane(c.work, lane);
+      for (const std::int32_t lane : owners) {
+        ticks& sum = load[static_cast<std::size_t>(lane)];
+        sum = std::min(sum + on_lane(c.work, lane), longest_schedule);
+      }
     }
   }
 
@@ -171,14 +189,16 @@ class kfac_builder {
                    .first_batch = static_cast<std::uint32_t>(out_.batches.size()),
                    .batch_count = 0,
                    .gates = 0};
-    const bool joint = source_.damping == damping_split::pi;
+    const bool joint = source_.damping == damping_split::pi && layer.refresh_a > 0 && layer.refresh_b > 0;
     const std::int32_t gate_a = 0;
     const std::int32_t gate_b = joint ? 0 : 1;
     const ticks following_a = layer.refresh_a + (joint ? layer.refresh_b : 0);
     const ticks following_b = layer.refresh_b + (joint ? layer.refresh_a : 0);
     for (const holder& h : holders_[static_cast<std::size_t>(s)]) {
-      add_statistic(s, l, h, side::a, layer.statistic_a, layer.saved_inputs, gate_a, following_a);
-      add_statistic(s, l, h, side::b, layer.statistic_b, layer.saved_errors, gate_b, following_b);
+      if (layer.refresh_a > 0)
+        add_statistic(s, l, h, side::a, layer.statistic_a, layer.saved_inputs, gate_a, following_a);
+      if (layer.refresh_b > 0)
+        add_statistic(s, l, h, side::b, layer.statistic_b, layer.saved_errors, gate_b, following_b);
     }
     for (const std::int32_t lane : owners_[static_cast<std::size_t>(s)][static_cast<std::size_t>(l)]) {
       add_refresh(s, l, lane, side::a, layer.refresh_a, gate_a);
@@ -204,10 +224,10 @@ class kfac_builder {
   void add_statistic(std::int32_t s, std::int32_t l, const holder& h, side which, ticks time, bytes kept,
                      std::int32_t gate, ticks following) {
     const std::vector<work_release>& releases = which == side::a ? h.inputs : h.errors;
-    if (releases.empty() || (time == 0 && following == 0)) return;
+    if (releases.empty()) return;
     const ticks whole = on_lane(time, h.lane);
-    const ticks chunk = limits_.chunk[static_cast<std::size_t>(h.lane)];
-    const ticks longest = chunk > 0 ? chunk : limits_.longest_bubble[static_cast<std::size_t>(h.lane)];
+    const ticks chunk = limits_.chunk_of(h.lane);
+    const ticks longest = chunk > 0 ? chunk : limits_.longest_bubble_of(h.lane);
     const std::int64_t chunks = longest > 0 && whole > longest ? (whole + longest - 1) / longest : 1;
     work_batch b = batch(s, l, action_kind::statistic, which, h.route, h.lane, (whole + chunks - 1) / chunks);
     b.pieces = checked_pieces(b, static_cast<std::int64_t>(releases.size()), chunks);
@@ -237,7 +257,7 @@ class kfac_builder {
   void add_refresh(std::int32_t s, std::int32_t l, std::int32_t lane, side which, ticks time, std::int32_t gate) {
     if (time == 0) return;
     const ticks whole = on_lane(time, lane);
-    const ticks panel = limits_.panel[static_cast<std::size_t>(lane)];
+    const ticks panel = limits_.panel_of(lane);
     const std::int64_t panels = panel > 0 ? (whole + panel - 1) / panel : 1;
     work_batch b = batch(s, l, action_kind::refresh, which, route_of(s, lane), lane, (whole + panels - 1) / panels);
     b.pieces = checked_pieces(b, 1, panels);
@@ -253,7 +273,8 @@ class kfac_builder {
   }
 
   /// At the end of a step: the gradient sums of stages that have several holders, preconditioning by the owners, the shared
-  /// results, the update of the weights. Collectives run on the links and take no time of the device here.
+  /// results, the update of the weights; also where they take no time, because others wait for them. Collectives run on
+  /// the links and take no time of the device here.
   void add_tail() {
     for (std::int32_t lane = 0; lane < lane_count_; ++lane) {
       for_each_held(lane, [&](std::int32_t s, const holder& h) {
@@ -262,22 +283,27 @@ class kfac_builder {
       for_each_held(lane, [&](std::int32_t s, const holder& h) {
         for (std::size_t l = 0; l < layers(s).size(); ++l) {
           const std::vector<std::int32_t>& owners = owners_[static_cast<std::size_t>(s)][l];
-          const ticks time = on_lane(layers(s)[l].precondition, lane);
-          if (time > 0 && std::find(owners.begin(), owners.end(), lane) != owners.end())
-            add_tail_work(action_kind::precondition, h, s, static_cast<std::int32_t>(l), time);
+          if (is_conditioned(s, l) && std::find(owners.begin(), owners.end(), lane) != owners.end())
+            add_tail_work(action_kind::precondition, h, s, static_cast<std::int32_t>(l),
+                          on_lane(layers(s)[l].precondition, lane));
         }
       });
       for_each_held(lane, [&](std::int32_t s, const holder& h) {
-        if (!shared(s) || source_.sharing == refresh_sharing::repeated) return;
         for (std::size_t l = 0; l < layers(s).size(); ++l)
-          if (layers(s)[l].precondition > 0)
+          if (is_conditioned(s, l) &&
+              owners_[static_cast<std::size_t>(s)][l].size() < holders_[static_cast<std::size_t>(s)].size())
             add_tail_work(action_kind::sync_gradient, h, s, static_cast<std::int32_t>(l), 0);
       });
       for_each_held(lane, [&](std::int32_t s, const holder& h) {
-        const ticks time = on_lane(source_.profile.stage(stage_index(s)).cost.optimizer_step, lane);
-        if (time > 0) add_tail_work(action_kind::optimizer_step, h, s, -1, time);
+        add_tail_work(action_kind::optimizer_step, h, s, -1,
+                      on_lane(source_.profile.stage(stage_index(s)).cost.optimizer_step, lane));
       });
     }
+  }
+
+  [[nodiscard]] bool is_conditioned(std::int32_t s, std::size_t l) const {
+    const layer_profile& layer = layers(s)[l];
+    return layer.refresh_a > 0 || layer.refresh_b > 0 || layer.precondition > 0;
   }
 
   [[nodiscard]] bool shared(std::int32_t s) const { return holders_[static_cast<std::size_t>(s)].size() > 1; }

@@ -5,8 +5,10 @@
 #include <brim/core/text.hpp>
 #include <brim/fill/admission.hpp>
 #include <brim/fill/bubbles.hpp>
+#include <brim/fill/check_work.hpp>
 #include <brim/fill/concepts.hpp>
 #include <brim/fill/filler.hpp>
+#include <brim/fill/margin.hpp>
 #include <brim/fill/options.hpp>
 #include <brim/fill/work.hpp>
 
@@ -22,18 +24,6 @@ struct prepared_fill {
   bubble_set bubbles;
   std::vector<fill_group> groups;
 };
-
-[[nodiscard]] inline ticks room_for(ticks duration, ticks margin_permille) {
-  return duration + duration * margin_permille / 1000;
-}
-
-/// The longest piece that fits a bubble with its margin.
-[[nodiscard]] inline ticks longest_fit(ticks bubble, ticks margin_permille) {
-  ticks fit = bubble * 1000 / (1000 + margin_permille);
-  while (room_for(fit + 1, margin_permille) <= bubble) ++fit;
-  while (fit > 0 && room_for(fit, margin_permille) > bubble) --fit;
-  return fit;
-}
 
 inline std::string describe_batch(const work_set& work, const work_batch& batch, std::int32_t devices) {
   std::string out = text(name_of(batch.what.kind));
@@ -120,15 +110,17 @@ inline void check_options(const fill_options& options, std::int32_t devices) {
                 " devices"));
 }
 
-/// Cuts the work, finds the bubbles, and refuses what fits nowhere, before anything is placed.
+/// Cuts the work, finds the bubbles, and refuses what fits nowhere, before anything is placed. Pieces that are cut are
+/// `shorter` times shorter than the options say.
 template <work_source Source>
-prepared_fill prepare_fill(const timeline_view& pipeline, const Source& source, const fill_options& options) {
+prepared_fill prepare_fill(const timeline_view& pipeline, const Source& source, const fill_options& options,
+                           ticks shorter = 1) {
   check_options(options, pipeline.shape.devices);
   prepared_fill out;
-  const auto most = static_cast<std::size_t>(pipeline.shape.devices) * 4096;
-  std::vector<ticks> uncut(most, 0);
-  const work_set whole = source.work(pipeline, {uncut, uncut, uncut});
+  const work_set whole = source.work(pipeline, cut_limits{});
+  work_check(whole, pipeline).run();
   out.bubbles = bubbles_of(pipeline, whole);
+  check_step(whole, out.bubbles);
   const std::size_t lanes = out.bubbles.tail.size();
   std::vector<ticks> longest;
   std::vector<ticks> panel(lanes, 0);
@@ -139,11 +131,15 @@ prepared_fill prepare_fill(const timeline_view& pipeline, const Source& source, 
     const bool cut =
         options.panels == panel_rule::always ||
         (options.panels == panel_rule::when_needed && needs_panels(whole, out.bubbles, l, options.margin_permille));
-    const ticks piece = std::max<ticks>(1, std::min(options.longest_panel, out.bubbles.longest(l) / 8));
+    const ticks piece = std::max<ticks>(1, std::min(options.longest_panel, out.bubbles.longest(l) / 8) / shorter);
     if (cut) panel[lane] = piece;
     if (options.panels == panel_rule::always) chunk[lane] = piece;
   }
   out.work = source.work(pipeline, {longest, panel, chunk});
+  work_check(out.work, pipeline).run();
+  check_step(out.work, out.bubbles);
+  if (out.work.replicas != whole.replicas || out.work.tail != whole.tail)
+    raise(error_code::no_fill, "work_source: replicas and tail depend on the limits; they must not");
   for (const work_batch& b : out.work.batches)
     if (b.duration > longest[static_cast<std::size_t>(b.lane)])
       raise_too_long(out.work, b, pipeline.shape.devices, out.bubbles.longest(b.lane), options.margin_permille);

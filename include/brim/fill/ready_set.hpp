@@ -46,6 +46,15 @@ class ready_set {
     return none;
   }
 
+  /// The greatest member; `none` where there is none.
+  [[nodiscard]] constexpr std::size_t last() const {
+    if (levels_.back()[0] == 0) return none;
+    std::size_t at = 0;
+    for (std::size_t level = levels_.size(); level-- > 0;)
+      at = at * 64 + 63 - static_cast<std::size_t>(std::countl_zero(levels_[level][at]));
+    return at;
+  }
+
  private:
   [[nodiscard]] static constexpr std::uint64_t bit(std::size_t at) { return std::uint64_t{1} << (at % 64); }
   [[nodiscard]] static constexpr std::size_t lowest(std::uint64_t word) {

@@ -3,96 +3,67 @@
 
 #include <brim/core/sort_key.hpp>
 #include <brim/fill/admission.hpp>
-#include <brim/fill/analysis.hpp>
 #include <brim/fill/filler.hpp>
+#include <brim/fill/group_cycle.hpp>
 #include <brim/fill/options.hpp>
 #include <brim/fill/prepare.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace brim::detail {
 
-/// A run of one group that has reached a repeating table: the last `window.steps` steps. Empty where there is none.
-struct group_cycle {
-  std::vector<run_piece> pieces{};
-  run_window window{};
-  std::vector<ticks> work{};  ///< optional work in the window, by lane of the group
-  std::int32_t greatest_age = 0;
-  bytes kept = 0;
+/// What a search may cost. Counted in pieces and steps, not in time, so that every machine finds the same.
+class search_budget {
+ public:
+  explicit search_budget(std::size_t operations) : left_(operations) {}
 
-  [[nodiscard]] bool found() const { return !work.empty(); }
+  void spend(std::size_t operations) { left_ -= std::min(left_, operations); }
+  [[nodiscard]] bool spent() const { return left_ == 0; }
+
+ private:
+  std::size_t left_;
 };
 
-/// The numbers of a run's window.
-inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_group& group, std::vector<run_piece> pieces,
-                                  run_window window) {
-  group_cycle out{.pieces = std::move(pieces), .window = window, .work = {}};
-  out.work = work_in_window(prepared.work, group, out.pieces, window);
-  for (const std::int32_t lane : group.lanes) {
-    out.greatest_age = std::max(
-        out.greatest_age, freshness_of_lane(prepared.work, prepared.bubbles, lane, out.pieces, window).greatest_age);
-    out.kept = std::max(out.kept, kept_on_lane(prepared.work, prepared.bubbles, lane, out.pieces, window));
-  }
-  return out;
-}
-
-/// The least common multiple of the groups' lengths where that is short, else the longest; the others then rest in between.
-inline std::int32_t common_length(const std::vector<group_cycle>& cycles) {
-  constexpr std::int32_t longest_common = 64;
-  std::int32_t longest = 1;
-  for (const group_cycle& c : cycles) longest = std::max(longest, c.window.steps);
-  for (std::int32_t common = longest; common <= longest_common; common += longest)
-    if (std::all_of(cycles.begin(), cycles.end(), [&](const group_cycle& c) { return common % c.window.steps == 0; }))
-      return common;
-  return longest;
-}
-
-[[noreturn]] inline void raise_kept(std::int32_t device, bytes kept, bytes limit) {
-  raise(error_code::over_memory,
-        text("fill: device ", device, " would keep ", kept, " bytes of inputs and errors for its statistics, and has ",
-             limit, " bytes left for them"),
-        {.device = device});
-}
-
-/// Stops with `over_memory` where a device keeps more than its limit.
-inline void check_kept(const prepared_fill& prepared, const fill_options& options, const fill_group& group,
-                       const group_cycle& cycle, std::int32_t devices) {
-  if (options.kept_limits.empty()) return;
-  for (const std::int32_t lane : group.lanes) {
-    const bytes limit = options.kept_limits[static_cast<std::size_t>(lane % devices)];
-    const bytes kept = kept_on_lane(prepared.work, prepared.bubbles, lane, cycle.pieces, cycle.window);
-    if (kept > limit) raise_kept(lane % devices, kept, limit);
-  }
-}
-
-/// A table of all groups with one length. Empty where there is none.
-struct cycle_candidate {
+/// How good a repeating table is.
+struct table_rating {
   std::int32_t steps = 0;
-  std::vector<group_cycle> groups{};
-  double loss = 0;                 ///< share of all lanes' time that work could fill and does not
+  double loss = 0;                 ///< share of the lanes' time that work could fill and does not
   std::int32_t age_over_load = 0;  ///< the most by which a group's greatest age exceeds its load, rounded up
   bytes kept = 0;
 
   /// Steps by which the greatest age may exceed the load, rounded up, in a good table.
   static constexpr std::int32_t age_allowance = 2;
 
-  [[nodiscard]] bool found() const { return steps > 0; }
   [[nodiscard]] bool young() const { return age_over_load <= age_allowance; }
   [[nodiscard]] bool good(double tolerance) const { return loss <= tolerance && young(); }
+  /// Better by more than the tolerance: younger, or fuller.
+  [[nodiscard]] bool better(const table_rating& than, double tolerance) const {
+    return young() != than.young() ? young() : loss < than.loss - tolerance;
+  }
+};
+
+/// Tables of some groups; where there is none its rating has no steps.
+struct cycle_candidate {
+  table_rating rating{};
+  std::vector<group_cycle> groups{};
+
+  [[nodiscard]] bool found() const { return rating.steps > 0; }
 };
 
 /// The one to take: young before old; near the least loss before far from it; then the lowest age, the least memory, the
 /// shortest.
 inline std::size_t best_of(const std::vector<cycle_candidate>& found, double tolerance) {
-  const bool any_young = std::any_of(found.begin(), found.end(), [](const cycle_candidate& c) { return c.young(); });
+  const bool any_young =
+      std::any_of(found.begin(), found.end(), [](const cycle_candidate& c) { return c.rating.young(); });
   double least = 1;
   for (const cycle_candidate& c : found)
-    if (c.young() == any_young) least = std::min(least, c.loss);
+    if (c.rating.young() == any_young) least = std::min(least, c.rating.loss);
   const auto key = [&](const cycle_candidate& c) {
-    const bool close = c.young() == any_young && c.loss <= least + tolerance / 2;
-    return sort_key(!close, c.age_over_load, c.kept, c.steps);
+    const bool close = c.rating.young() == any_young && c.rating.loss <= least + tolerance / 2;
+    return sort_key(!close, c.rating.age_over_load, c.rating.kept, c.rating.steps);
   };
   std::size_t best = 0;
   for (std::size_t i = 1; i < found.size(); ++i)
@@ -100,126 +71,222 @@ inline std::size_t best_of(const std::vector<cycle_candidate>& found, double tol
   return best;
 }
 
+/// Searches tables with refreshes spread over their steps. Groups of lanes never wait for each other, so each has a table of
+/// its own length; where the lengths have no short common multiple, all get the same length.
 template <fill_policy Policy>
 class cycle_search {
  public:
-  cycle_search(const prepared_fill& prepared, const Policy& policy, const fill_options& options, std::int32_t devices)
+  cycle_search(const prepared_fill& prepared, const Policy& policy, const fill_options& options, std::int32_t devices,
+               std::size_t most_operations)
       : prepared_(prepared),
         policy_(policy),
         options_(options),
-        devices_(devices) {
+        limits_(prepared, options, devices),
+        budget_(most_operations) {
     for (const fill_group& group : prepared.groups) {
       loads_.push_back(load_of(prepared.work, prepared.bubbles, group));
-      greatest_load_ = std::max(greatest_load_, loads_.back().load());
-      for (std::size_t lane = 0; lane < group.lanes.size(); ++lane) {
-        usable_ += static_cast<double>(std::min(loads_.back().capacity[lane], loads_.back().work[lane]));
-      }
+      all_.push_back(all_.size());
     }
   }
 
-  /// The shortest good table, else the best of all lengths; nothing where no table keeps up within the memory.
+  /// For each group the shortest good table, else the best of all lengths; nothing where no table keeps up within the
+  /// memory.
   cycle_candidate best() {
-    const auto shortest = std::max(1, whole_steps(greatest_load_));
-    const std::int32_t longest =
-        std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * greatest_load_ + 1, 4096.0)));
+    std::vector<group_cycle> own;
+    for (const std::size_t g : all_) {
+      cycle_candidate alone = shortest_good({g});
+      if (!alone.found()) return {};
+      own.push_back(std::move(alone.groups.front()));
+    }
+    if (own.size() == 1 || common_length(own, 2 * options_.longest_cycle) > 0) return rated(all_, std::move(own));
+    return shortest_good(all_);
+  }
+
+  /// Why there is no table. Call it after `best` has found none.
+  [[noreturn]] void refuse() const {
+    limits_.raise_refused();
+    raise(error_code::no_fill, text("fill: no repeating table of at most ", options_.longest_cycle,
+                                    " steps keeps up with the work; raise longest_cycle, or allow panels"));
+  }
+
+ private:
+  using group_list = std::vector<std::size_t>;
+
+  static constexpr std::int32_t any_age = 0x7fffffff;
+  /// Below this all lengths are looked at.
+  static constexpr std::int32_t every_length = 32;
+  /// Lengths that are compared where none is good.
+  static constexpr std::size_t most_candidates = 6;
+  /// Rounds of a table after which its state must repeat: many of a short one, where what is left from the start is
+  /// still there after the first rounds.
+  [[nodiscard]] static constexpr std::size_t rounds_of(std::size_t steps) {
+    return std::clamp<std::size_t>(24 * every_length / steps, 6, 24);
+  }
+  /// Shares of the idle time that are tried, in that order: the greatest that a greedy fill keeps up with wins.
+  static constexpr double shares[] = {1.0, .999, .998, .997, .996, .995, .9925, .99, .985, .98, .97, .96,
+                                      .95, .92,  .88,  .84,  .8,   .7,   .6,    .5,  .4,   .3,  .2,  .1};
+
+  /// Tables of one length for these groups: the shortest good ones, else the best.
+  cycle_candidate shortest_good(const group_list& groups) {
+    const std::vector<std::int32_t> lengths = lengths_for(groups);
     std::vector<cycle_candidate> found;
-    for (std::int32_t steps = shortest; steps <= longest && found.size() < most_candidates; ++steps) {
-      cycle_candidate candidate = of_length(steps);
+    for (std::size_t at = first_length(groups, lengths); at < lengths.size() && found.size() < most_candidates; ++at) {
+      if (!found.empty() && budget_.spent()) break;
+      cycle_candidate candidate = of_length(groups, lengths[at]);
       if (!candidate.found()) continue;
-      if (candidate.good(options_.tolerance)) return candidate;
+      if (candidate.rating.good(options_.tolerance)) return candidate;
       found.push_back(std::move(candidate));
     }
     if (found.empty()) return {};
     return std::move(found[best_of(found, options_.tolerance)]);
   }
 
-  /// Why there is no table. Call it after `best` has found none.
-  [[noreturn]] void refuse() const {
-    if (least_refused_.device >= 0) raise_kept(least_refused_.device, least_refused_.kept, least_refused_.limit);
-    raise(error_code::no_fill, text("fill: no repeating table of at most ", options_.longest_cycle,
-                                    " steps keeps up with the work; raise longest_cycle, or allow panels"));
+  /// Every length at first, then only lengths that differ by a thirty-second.
+  [[nodiscard]] std::vector<std::int32_t> lengths_for(const group_list& groups) const {
+    double load = 0;
+    for (const std::size_t g : groups) load = std::max(load, loads_[g].load());
+    const std::int32_t longest =
+        std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * load + 1, 4096.0)));
+    std::vector<std::int32_t> lengths;
+    for (std::int32_t steps = std::max(1, whole_steps(load)); steps <= longest; steps += 1 + steps / every_length)
+      lengths.push_back(steps);
+    return lengths;
   }
 
- private:
-  static constexpr std::int32_t any_age = 0x7fffffff;
-  /// Lengths that are compared where none is good.
-  static constexpr std::size_t most_candidates = 6;
-  /// Rounds of a table after which its state must repeat.
-  static constexpr int most_rounds = 24;
-  /// Shares of the idle time that are tried, in that order: the greatest that a greedy fill keeps up with wins.
-  static constexpr double shares[] = {1.0, .999, .998, .997, .996, .995, .9925, .99, .985, .98, .97, .96,
-                                      .95, .92,  .88,  .84,  .8,   .7,   .6,    .5,  .4,   .3,  .2,  .1};
-
-  cycle_candidate of_length(std::int32_t steps) {
-    cycle_candidate out{.steps = steps};
-    double used = 0;
-    for (std::size_t g = 0; g < prepared_.groups.size(); ++g) {
-      group_cycle cycle = of_group(g, steps);
-      if (!cycle.found()) return {};
-      for (const ticks work : cycle.work) used += static_cast<double>(work) / steps;
-      const auto load = whole_steps(loads_[g].load());
-      out.age_over_load = std::max(out.age_over_load, cycle.greatest_age - load);
-      out.kept = std::max(out.kept, cycle.kept);
-      out.groups.push_back(std::move(cycle));
+  /// Where to start looking. Short tables are cheap, so all are looked at; of the long ones the first that keep up are
+  /// found by bisection: a longer table has less to do in each step.
+  std::size_t first_length(const group_list& groups, const std::vector<std::int32_t>& lengths) {
+    if (lengths.empty() || lengths.front() < every_length) return 0;
+    std::size_t low = 0;
+    for (std::size_t high = lengths.size(); low < high;) {
+      const std::size_t middle = (low + high) / 2;
+      if (of_length(groups, lengths[middle]).found())
+        high = middle;
+      else
+        low = middle + 1;
     }
-    out.loss = (usable_ - used) / (static_cast<double>(prepared_.bubbles.tail.size()) *
-                                   static_cast<double>(prepared_.bubbles.step_length));
+    return low;
+  }
+
+  cycle_candidate of_length(const group_list& groups, std::int32_t steps) {
+    std::vector<group_cycle> cycles;
+    for (const std::size_t g : groups) {
+      cycles.push_back(of_group(g, steps));
+      if (!cycles.back().found()) return {};
+    }
+    return rated(groups, std::move(cycles));
+  }
+
+  [[nodiscard]] cycle_candidate rated(const group_list& groups, std::vector<group_cycle> cycles) const {
+    cycle_candidate out{.rating = {.steps = 1}, .groups = {}};
+    double missing = 0, lanes = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const group_cycle& cycle = cycles[i];
+      const auto load = whole_steps(loads_[groups[i]].load());
+      missing += missing_work(groups[i], cycle);
+      lanes += static_cast<double>(cycle.work.size());
+      out.rating.steps = std::max(out.rating.steps, cycle.window.steps);
+      out.rating.age_over_load = std::max(out.rating.age_over_load, cycle.greatest_age - load);
+      out.rating.kept = std::max(out.rating.kept, cycle.kept);
+    }
+    if (lanes > 0) out.rating.loss = missing / (lanes * static_cast<double>(prepared_.bubbles.step_length));
+    out.groups = std::move(cycles);
     return out;
   }
 
   /// The better of the two ways to stagger, with low ages if that is possible at all.
   group_cycle of_group(std::size_t g, std::int32_t steps) {
-    const std::int32_t young = whole_steps(loads_[g].load()) + cycle_candidate::age_allowance;
+    const double allowed = options_.tolerance * static_cast<double>(loads_[g].capacity.size()) *
+                           static_cast<double>(prepared_.bubbles.step_length);
+    const std::int32_t young = whole_steps(loads_[g].load()) + table_rating::age_allowance;
+    table_runs equal(*this, g, steps, stagger_rule::equal_units);
+    table_runs all(*this, g, steps, stagger_rule::all_units);
     for (const std::int32_t most_age : {young, any_age}) {
-      group_cycle spread = most_work(g, steps, stagger_rule::equal_units, most_age);
-      if (spread.found() && loss_of(g, spread) <= options_.tolerance) return spread;
-      group_cycle plain = most_work(g, steps, stagger_rule::all_units, most_age);
-      if (plain.found() && (!spread.found() || loss_of(g, plain) < loss_of(g, spread))) return plain;
+      group_cycle spread = equal.most_work(most_age);
+      if (spread.found() && missing_work(g, spread) <= allowed) return spread;
+      if (all == equal) {
+        if (spread.found()) return spread;
+        continue;
+      }
+      group_cycle plain = all.most_work(most_age);
+      if (plain.found() && (!spread.found() || missing_work(g, plain) < missing_work(g, spread))) return plain;
       if (spread.found()) return spread;
     }
     return {};
   }
 
-  /// Share of the lanes' time that work could fill and does not.
-  [[nodiscard]] double loss_of(std::size_t g, const group_cycle& cycle) const {
+  /// Time of a step, over all lanes of the group, that work could fill and does not.
+  [[nodiscard]] double missing_work(std::size_t g, const group_cycle& cycle) const {
     double missing = 0;
     for (std::size_t lane = 0; lane < cycle.work.size(); ++lane)
       missing += static_cast<double>(std::min(loads_[g].capacity[lane], loads_[g].work[lane])) -
                  static_cast<double>(cycle.work[lane]) / cycle.window.steps;
-    return missing / (static_cast<double>(cycle.work.size()) * static_cast<double>(prepared_.bubbles.step_length));
+    return missing;
   }
 
-  /// The table with the most work that the fill keeps up with. Bisection: less work is taken to be easier.
-  group_cycle most_work(std::size_t g, std::int32_t steps, stagger_rule rule, std::int32_t most_age) {
-    std::vector<std::vector<std::int32_t>> tables;
-    for (const double share : shares) {
-      std::vector<std::int32_t> counts = refresh_counts(loads_[g], steps, share);
-      if (counts.empty()) break;
-      if (tables.empty() || counts != tables.back()) tables.push_back(std::move(counts));
-    }
-    group_cycle best;
-    std::size_t low = 0;
-    std::size_t high = tables.size();
-    while (low < high) {
-      const std::size_t middle = best.found() || low > 0 ? (low + high) / 2 : low;
-      group_cycle cycle = repeat(prepared_.groups[g], stagger(loads_[g], tables[middle], steps, rule));
-      if (cycle.found() && cycle.greatest_age <= most_age && fits_memory(prepared_.groups[g], cycle)) {
-        best = std::move(cycle);
-        high = middle;
-      } else {
-        low = middle + 1;
+  /// The tables of one length and rule, from the most work to the least, and how they run.
+  class table_runs {
+   public:
+    table_runs(cycle_search& search, std::size_t g, std::int32_t steps, stagger_rule rule) : search_(search), g_(g) {
+      std::vector<std::int32_t> before;
+      for (const double share : shares) {
+        std::vector<std::int32_t> counts = refresh_counts(search.loads_[g], steps, share);
+        if (counts.empty()) break;
+        if (counts == before) continue;
+        tables_.push_back(stagger(search.loads_[g], counts, steps, rule));
+        before = std::move(counts);
       }
+      runs_.resize(tables_.size());
+      known_.resize(tables_.size(), false);
     }
-    return best;
-  }
+
+    [[nodiscard]] bool operator==(const table_runs& other) const { return tables_ == other.tables_; }
+
+    /// The one with the most work that the fill keeps up with. Bisection: less work is taken to be easier.
+    group_cycle most_work(std::int32_t most_age) {
+      const group_cycle* best = nullptr;
+      std::size_t low = 0;
+      std::size_t high = tables_.size();
+      while (low < high) {
+        const std::size_t middle = best != nullptr || low > 0 ? (low + high) / 2 : low;
+        const group_cycle& cycle = run(middle);
+        if (cycle.found() && cycle.greatest_age <= most_age) {
+          best = &cycle;
+          high = middle;
+        } else {
+          low = middle + 1;
+        }
+      }
+      return best == nullptr ? group_cycle{} : *best;
+    }
+
+   private:
+    const group_cycle& run(std::size_t table) {
+      if (!known_[table]) {
+        const fill_group& group = search_.prepared_.groups[g_];
+        group_cycle cycle = search_.repeat(group, tables_[table]);
+        if (cycle.found() && search_.limits_.hold(group, cycle)) runs_[table] = std::move(cycle);
+        known_[table] = true;
+      }
+      return runs_[table];
+    }
+
+    cycle_search& search_;
+    std::size_t g_;
+    std::vector<admission_table> tables_;
+    std::vector<group_cycle> runs_;  ///< empty where the table does not repeat, or keeps too much
+    std::vector<bool> known_;
+  };
 
   /// Runs the table until a round ends in the state in which it began.
   group_cycle repeat(const fill_group& group, const admission_table& table) {
     filler<Policy> run(prepared_.work, prepared_.bubbles, group, policy_, options_.margin_permille);
     std::vector<std::int64_t> before;
-    for (int round = 0; round < most_rounds; ++round) {
+    for (std::size_t round = 0; round < rounds_of(table.size()); ++round) {
+      const std::size_t placed = run.placed().size();
       for (const std::vector<std::int32_t>& started : table)
         if (!run.run_step(started)) return {};
+      budget_.spend(table.size() * group.lanes.size() + run.placed().size() - placed);
       std::vector<std::int64_t> after = run.state();
       if (round > 0 && after == before) {
         for (const std::vector<std::int32_t>& started : table) run.run_step(started);  // its past repeats too
@@ -231,71 +298,13 @@ class cycle_search {
     return {};
   }
 
-  bool fits_memory(const fill_group& group, const group_cycle& cycle) {
-    if (options_.kept_limits.empty()) return true;
-    for (const std::int32_t lane : group.lanes) {
-      const bytes limit = options_.kept_limits[static_cast<std::size_t>(lane % devices_)];
-      const bytes kept = kept_on_lane(prepared_.work, prepared_.bubbles, lane, cycle.pieces, cycle.window);
-      if (kept <= limit) continue;
-      if (least_refused_.device < 0 || kept - limit < least_refused_.kept - least_refused_.limit)
-        least_refused_ = {lane % devices_, kept, limit};
-      return false;
-    }
-    return true;
-  }
-
-  struct refused_memory {
-    std::int32_t device = -1;
-    bytes kept = 0;
-    bytes limit = 0;
-  };
-
   const prepared_fill& prepared_;
   const Policy& policy_;
   const fill_options& options_;
-  std::int32_t devices_;
+  kept_limits limits_;
+  search_budget budget_;
   std::vector<group_load> loads_;
-  double greatest_load_ = 0;
-  double usable_ = 0;  ///< idle time of one step that one refresh of everything can use, over all lanes
-  refused_memory least_refused_;
+  group_list all_;
 };
-
-/// All units of a group at once, again at the first step after everything is done, but not before `least_steps`.
-template <fill_policy Policy>
-group_cycle one_shot_group(const prepared_fill& prepared, const fill_group& group, const Policy& policy,
-                           const fill_options& options, std::int32_t least_steps) {
-  constexpr std::int32_t most_steps = 4096;
-  filler<Policy> run(prepared.work, prepared.bubbles, group, policy, options.margin_permille);
-  std::vector<std::int32_t> all(group.units.size());
-  for (std::size_t u = 0; u < all.size(); ++u) all[u] = static_cast<std::int32_t>(u);
-  const auto once = [&] {
-    const std::int32_t first = run.step();
-    run.run_step(all);
-    while ((!run.idle() || run.step() - first < least_steps) && run.step() - first < most_steps) run.run_step({});
-    return run.step() - first;
-  };
-  once();
-  const std::int32_t steps = once();
-  if (!run.idle())
-    raise(error_code::no_fill, text("fill: a refresh of everything takes more than ", most_steps, " steps"));
-  return describe_cycle(prepared, group, std::move(run.placed()), {run.step() - steps, steps});
-}
-
-/// Group by group; where no short table holds whole cycles of all groups, the faster ones wait for the slowest.
-template <fill_policy Policy>
-cycle_candidate one_shot_cycle(const prepared_fill& prepared, const Policy& policy, const fill_options& options,
-                               std::int32_t devices) {
-  cycle_candidate out{.steps = 1};
-  for (const fill_group& group : prepared.groups)
-    out.groups.push_back(one_shot_group(prepared, group, policy, options, 1));
-  const std::int32_t length = common_length(out.groups);
-  for (std::size_t g = 0; g < out.groups.size(); ++g) {
-    const fill_group& group = prepared.groups[g];
-    if (length % out.groups[g].window.steps != 0)
-      out.groups[g] = one_shot_group(prepared, group, policy, options, length);
-    check_kept(prepared, options, group, out.groups[g], devices);
-  }
-  return out;
-}
 
 }  // namespace brim::detail

@@ -3,6 +3,7 @@
 
 #include <brim/fill/build_filled.hpp>
 #include <brim/fill/fill.hpp>
+#include <brim/fill/group_cycle.hpp>
 #include <brim/fill/threshold_admission.hpp>
 
 #include <algorithm>
@@ -36,8 +37,7 @@ class fill_stream {
         options_(options),
         devices_(pipeline.program.shape.devices),
         prepared_(detail::prepare_fill(pipeline, source, options.fill)) {
-    if (options.warm_up_steps < 1 || options.measured_steps < 1 || options.threshold_permille < 0)
-      raise(error_code::no_fill, "stream_options: the steps must be at least 1 and the threshold at least 0");
+    check();
     std::vector<detail::group_cycle> measured;
     for (const detail::fill_group& group : prepared_.groups) {
       measured.push_back(search(group));
@@ -68,6 +68,20 @@ class fill_stream {
   [[nodiscard]] ticks step_length() const { return prepared_.bubbles.step_length; }
 
  private:
+  /// Steps that one run of the search may take.
+  static constexpr std::int32_t most_steps = 4096;
+
+  void check() const {
+    const auto within = [](const char* field, std::int32_t value, std::int32_t least, std::int32_t most) {
+      if (value < least || value > most)
+        raise(error_code::no_fill,
+              detail::text("stream_options: ", field, " is ", value, "; expected ", least, " … ", most));
+    };
+    within("threshold_permille", options_.threshold_permille, 0, 100'000);
+    within("warm_up_steps", options_.warm_up_steps, 1, most_steps / 4);
+    within("measured_steps", options_.measured_steps, 1, most_steps / 4);
+  }
+
   static constexpr std::int32_t grid[] = {1000, 1100, 1250, 1500, 1750, 2000, 2500, 3000, 4000};
 
   /// Runs the group with every threshold; keeps, of those near the most work, the one with the lowest age, then the least memory.
@@ -78,33 +92,45 @@ class fill_stream {
     else
       for (const std::int32_t permille : grid)
         for (const bool caps : {false, true}) candidates.push_back({permille, caps});
-    std::vector<detail::group_cycle> runs;
-    std::vector<ticks> work;
+    detail::kept_limits limits(prepared_, options_.fill, devices_);
+    std::vector<measured_run> runs;
+    double most = 0;
     for (const detail::admission_threshold& candidate : candidates) {
-      runs.push_back(measure(group, candidate));
-      work.push_back(0);
-      for (const ticks lane : runs.back().work) work.back() += lane;
+      measured_run run{candidate, measure(group, candidate)};
+      if (!run.cycle.found() || !limits.hold(group, run.cycle)) continue;
+      for (const ticks lane : run.cycle.work) run.work += static_cast<double>(lane);
+      most = std::max(most, run.work);
+      runs.push_back(std::move(run));
     }
-    const ticks most = *std::max_element(work.begin(), work.end());
-    const auto near =
-        static_cast<ticks>(group.lanes.size()) * options_.measured_steps * prepared_.bubbles.step_length / 500;
-    std::size_t best = runs.size();
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (work[i] + near < most) continue;
-      if (best == runs.size() || detail::sort_key(runs[i].greatest_age, runs[i].kept) <
-                                     detail::sort_key(runs[best].greatest_age, runs[best].kept))
-        best = i;
+    if (runs.empty()) {
+      limits.raise_refused();
+      raise(error_code::no_fill, detail::text("fill_stream: work is still pending after ", most_steps, " steps"));
     }
-    chosen_ = candidates[best];
-    return std::move(runs[best]);
+    const double near = static_cast<double>(group.lanes.size()) * options_.measured_steps *
+                        static_cast<double>(prepared_.bubbles.step_length) / 500;
+    const measured_run* best = nullptr;
+    for (const measured_run& run : runs)
+      if (run.work + near >= most &&
+          (best == nullptr || detail::sort_key(run.cycle.greatest_age, run.cycle.kept) <
+                                  detail::sort_key(best->cycle.greatest_age, best->cycle.kept)))
+        best = &run;
+    chosen_ = best->threshold;
+    return best->cycle;
   }
+
+  struct measured_run {
+    detail::admission_threshold threshold;
+    detail::group_cycle cycle;
+    double work = 0;  ///< in the window, over all lanes
+  };
 
   detail::group_cycle measure(const detail::fill_group& group, detail::admission_threshold threshold) const {
     detail::filler<Policy> run(prepared_.work, prepared_.bubbles, group, policy_, options_.fill.margin_permille);
     detail::threshold_admission<Policy> admission(prepared_, group, threshold, options_.fill.margin_permille);
     const std::int32_t end = options_.warm_up_steps + options_.measured_steps;
     while (run.step() < end) run.run_step(admission.next(run));
-    while (!run.idle()) run.run_step({});
+    while (!run.idle() && run.step() < most_steps) run.run_step({});
+    if (!run.idle()) return {};
     return detail::describe_cycle(prepared_, group, std::move(run.placed()),
                                   {options_.warm_up_steps, options_.measured_steps, false});
   }

@@ -12,6 +12,12 @@
 
 namespace brim {
 
+/// The longest step that can be filled: 2^44 ticks, 4.9 hours in nanoseconds. A run of 2^17 steps then fits 64 bits.
+inline constexpr ticks longest_filled_step = ticks{1} << 44;
+
+/// The greatest number of pieces that one refresh of everything may consist of.
+inline constexpr std::int64_t most_work_pieces = std::int64_t{1} << 26;
+
 /// The moment of a step at which data for optional work exists. Times are relative to the start of the step.
 struct work_release {
   ticks at = 0;         ///< the data exist

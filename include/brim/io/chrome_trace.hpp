@@ -39,7 +39,10 @@ struct live_microbatches : uniform_memory {};
 template <class Memory>
 class trace_painter {
  public:
-  trace_painter(const timeline_view& pipeline, const Memory& memory) : t_(pipeline), memory_(memory) {
+  trace_painter(const timeline_view& pipeline, const Memory& memory)
+      : t_(pipeline),
+        memory_(memory),
+        resident_(resident_memory(pipeline, memory)) {
     out_.begin('{').field("displayTimeUnit", "ms").key("traceEvents").begin('[');
     devices_ = t_.shape.devices;
     locate_forwards();
@@ -62,9 +65,7 @@ class trace_painter {
   void work(const placed_work& w, std::int32_t step, ticks offset) {
     const std::int32_t process = w.replica * devices_ + w.device.value;
     const interval time{w.time.start + offset, w.time.end + offset};
-    const bool collective = w.what.kind == action_kind::sync_statistic || w.what.kind == action_kind::sync_refresh ||
-                            w.what.kind == action_kind::sync_gradient || w.what.kind == action_kind::sync_norm;
-    const std::int32_t first = collective ? communication_lane : second_order_lane;
+    const std::int32_t first = is_collective(w.what.kind) ? communication_lane : second_order_lane;
     slice(process, free_lane(process, first, time), w.what, time, step, step - (w.step - w.origin_step), w.piece,
           w.pieces);
   }
@@ -204,12 +205,12 @@ class trace_painter {
   void memory(device_index d, std::int32_t process, ticks offset) {
     const auto actions = t_.row(d);
     const auto times = t_.times_of(d);
-    bytes used = resident_memory(t_, d, memory_);
+    bytes used = resident_[d.at()];
     counter(process, offset, used);
     for (std::size_t i = 0; i < actions.size(); ++i) {
       const bytes at_start = memory_.at_start(actions[i], d);
       const bytes at_end = memory_.at_end(actions[i], d);
-      used += at_start;
+      used = bounded_sum(used, at_start);
       if (at_start != 0) counter(process, times[i].start + offset, used);
       used += at_end;
       if (at_end != 0) counter(process, times[i].end + offset, used);
@@ -250,6 +251,7 @@ class trace_painter {
 
   timeline_view t_;
   const Memory& memory_;
+  std::vector<bytes> resident_;  ///< by device
   std::int32_t devices_ = 1;
   std::int64_t flows_ = 0;
   std::vector<interval> forwards_, backwards_;

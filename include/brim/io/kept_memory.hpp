@@ -61,10 +61,11 @@ class kept_memory {
     const layer_profile& kept = layers[static_cast<std::size_t>(layer)];
     const bytes held = static_cast<side>(matrix_side) == side::a ? kept.saved_inputs : kept.saved_errors;
     if (held == 0) return;
-    // The cycle repeats: the same data are kept one cycle earlier and later, too.
-    for (std::int32_t cycle = -1; cycle <= 1; ++cycle) {
-      const ticks shift = cycle * static_cast<ticks>(f_.cycle_length) * f_.step_length;
-      const ticks first = std::max<ticks>(0, from->second + origin * f_.step_length + shift);
+    // The cycle repeats: the same data are kept a whole number of cycles earlier and later, too.
+    const ticks cycle = f_.cycle_length * f_.step_length;
+    const ticks begin = from->second + origin * f_.step_length;
+    for (ticks shift = -(end / cycle) * cycle; begin + shift < window_; shift += cycle) {
+      const ticks first = std::max<ticks>(0, begin + shift);
       const ticks last = std::min(window_, end + shift);
       if (first >= last) continue;
       lanes_[static_cast<std::size_t>(lane)].push_back({first, held});

@@ -53,6 +53,18 @@ inline constexpr std::array<std::string_view, action_kind_count> action_names{
   return kind >= action_kind::statistic && kind <= action_kind::precondition;
 }
 
+/// Kinds that all holders of a stage (`sync_norm`: all devices) run together.
+[[nodiscard]] constexpr bool is_collective(action_kind kind) {
+  return kind == action_kind::sync_statistic || kind == action_kind::sync_refresh ||
+         kind == action_kind::sync_gradient || kind == action_kind::sync_norm;
+}
+
+/// What may stand beside the pipeline: second-order work, collectives, updates, kinds of the user's own.
+[[nodiscard]] constexpr bool is_optional_work(action_kind kind) {
+  return kind == action_kind::optimizer_step || is_second_order(kind) || is_collective(kind) ||
+         kind == action_kind::user;
+}
+
 /// The matrix side that a second-order action works on: `a` is the input side (K-FAC A, Shampoo R), `b` the output
 /// side (K-FAC B, Shampoo L).
 enum class side : std::uint8_t { none, a, b };

@@ -207,22 +207,24 @@ class cycle_check {
       return true;
     }
     if (p_.replicas > 1) return true;
-    const std::int32_t pieces = refreshes.front().in->pieces;
     std::vector<std::int32_t> have;
     bool alone = true;
     for (std::size_t k = 0; k < refreshes.size(); ++k) {
       const entry& e = refreshes[k];
-      if (e.in->pieces != pieces) return x_.fail_at(e.at, text("another piece of it says ", pieces, " pieces"));
       have.push_back(e.in->piece);
       const bool first = k == 0 || refreshes[k - 1].device != e.device;
       const bool last = k + 1 == refreshes.size() || refreshes[k + 1].device != e.device;
-      alone =
-          alone && e.in->piece == (first ? 0 : refreshes[k - 1].in->piece + 1) && (!last || e.in->piece + 1 == pieces);
+      alone = alone && e.in->piece == (first ? 0 : refreshes[k - 1].in->piece + 1) &&
+              (!last || e.in->piece + 1 == e.in->pieces);
     }
+    if (alone) return true;
+    const std::int32_t pieces = refreshes.front().in->pieces;
+    for (const entry& e : refreshes)
+      if (e.in->pieces != pieces) return x_.fail_at(e.at, text("another piece of it says ", pieces, " pieces"));
     std::sort(have.begin(), have.end());
     bool divided = have.size() == static_cast<std::size_t>(pieces);
     for (std::size_t k = 0; divided && k < have.size(); ++k) divided = have[k] == static_cast<std::int32_t>(k);
-    return alone || divided || x_.fail_at(refreshes.front().at, "a piece of the same item is missing");
+    return divided || x_.fail_at(refreshes.front().at, "a piece of the same item is missing");
   }
 
   // ---- the end of a step ----

@@ -73,7 +73,7 @@ inline plan lower_steps(const timeline_view& t, std::int32_t steps, ticks step_l
   for (const device_index d : devices(t.shape)) p.metrics.spans.push_back(span_of(t, d));
   p.metrics.period = period(t);
   p.metrics.bubble_ratio = bubble_ratio(t);
-  p.metrics.utilization = t.times.empty() ? 0 : 1 - p.metrics.bubble_ratio;
+  p.metrics.utilization = used_share(p);
   return p;
 }
 
@@ -98,7 +98,6 @@ inline plan lower_steps(const timeline_view& t, std::int32_t steps, ticks step_l
   if (options.replica < 0 || options.replica >= f.replicas)
     raise(error_code::bad_plan, detail::text("lower: there is no replica ", options.replica, " of ", f.replicas));
   plan p = detail::lower_steps(f.pipeline, f.cycle_length, f.step_length, options, &f);
-  p.metrics.utilization = f.report.utilization;
   const auto devices_count = static_cast<std::size_t>(p.shape.devices);
   const std::size_t first = static_cast<std::size_t>(options.replica) * devices_count;
   for (std::size_t d = first; d < first + devices_count && d < f.report.devices.size(); ++d)

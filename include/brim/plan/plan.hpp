@@ -71,7 +71,7 @@ struct plan_metrics {
   std::vector<ticks> spans;              ///< of one step, device by device
   ticks period = 0;                      ///< distance of two steps without a barrier
   double bubble_ratio = 0;               ///< of the makespan
-  double utilization = 0;                ///< with second-order work, of `plan::step_length`
+  double utilization = 0;                ///< with second-order work, of `plan::step_length`: `used_share`
   ticks lower_bound = 0;                 ///< of the makespan
   std::vector<bytes> peak_memory;        ///< device by device
   std::vector<double> refresh_interval;  ///< device by device: mean steps between two refreshes, worst layer
@@ -114,12 +114,6 @@ struct plan {
   friend bool operator==(const plan&, const plan&) = default;
 };
 
-/// Kinds that all holders of a stage (`sync_norm`: all devices) run together.
-[[nodiscard]] constexpr bool is_collective(action_kind kind) {
-  return kind == action_kind::sync_statistic || kind == action_kind::sync_refresh ||
-         kind == action_kind::sync_gradient || kind == action_kind::sync_norm;
-}
-
 [[nodiscard]] constexpr bool is_send(action_kind kind) {
   return kind == action_kind::send_activation || kind == action_kind::send_gradient;
 }
@@ -131,6 +125,16 @@ struct plan {
 /// Sends, receives and collectives: what does not run on the compute stream, unless the transport is `blocking`.
 [[nodiscard]] constexpr bool is_communication(action_kind kind) {
   return is_collective(kind) || is_send(kind) || is_receive(kind);
+}
+
+/// Share of the devices' time, over all steps, in which a compute stream does something; 0 for a plan without times.
+[[nodiscard]] inline double used_share(const plan& p) {
+  const double length = static_cast<double>(p.shape.devices) * p.steps * static_cast<double>(p.step_length);
+  if (length == 0) return 0;
+  double used = 0;
+  for (const timed_action& a : p.timeline)
+    if (!is_communication(a.what.kind)) used += static_cast<double>(a.time.length());
+  return used / length;
 }
 
 }  // namespace brim

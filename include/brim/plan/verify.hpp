@@ -3,7 +3,9 @@
 
 #include <brim/core/maybe.hpp>
 #include <brim/model/concepts.hpp>
+#include <brim/plan/check_complete.hpp>
 #include <brim/plan/check_cycles.hpp>
+#include <brim/plan/check_metrics.hpp>
 #include <brim/plan/check_order.hpp>
 #include <brim/plan/check_structure.hpp>
 #include <brim/plan/check_timeline.hpp>
@@ -24,7 +26,8 @@ inline bool check_plan(plan_index& index) {
   std::vector<late_entry> late;
   plan_times times{index.p};
   return structure_check(index).run() && order_check(index, late).run() && timeline_check(index, late, times).run() &&
-         cycle_check(index, late, times).run() && check_progress(index);
+         cycle_check(index, late, times).run() && complete_check(index, late).run() && metrics_check(index).run() &&
+         check_progress(index);
 }
 
 }  // namespace detail
@@ -33,8 +36,9 @@ inline bool check_plan(plan_index& index) {
 ///
 /// Right means: every microbatch goes forward and backward once through every stage, on the device that holds it, after
 /// its input; every transfer has both ends and every collective all its members; second-order work sees one refresh
-/// cycle and all of it; the timeline says the same as the streams; and under `plan::transport` every stream comes to its
-/// end. The list of rules is in docs/reference/plan.md. A plan without a timeline is checked without times.
+/// cycle and all of it, and is used; the timeline and the metrics say the same as the streams; and under
+/// `plan::transport` every stream comes to its end. The list of rules, and what is taken as given, is in
+/// docs/reference/plan.md. A plan without a timeline is checked without times.
 ///
 /// Complexity: linear in instructions, O(k log k) in the k entries of second-order work.
 [[nodiscard]] inline maybe<fault> find_fault(const plan& p) {
@@ -48,16 +52,18 @@ inline bool check_plan(plan_index& index) {
 template <memory_model Memory>
 [[nodiscard]] std::vector<bytes> peak_memory(const plan& p, const Memory& memory) {
   std::vector<bytes> used(static_cast<std::size_t>(p.shape.devices), 0);
+  const auto held = [&](route_index r, stage_index s) -> bytes& { return used[p.where.device_of(r, s).at()]; };
   for (std::int32_t r = 0; r < p.where.routes; ++r)
     for (std::int32_t s = 0; s < p.where.stages; ++s)
-      used[p.where.device_of(route_index(r), stage_index(s)).at()] += memory.resident(route_index(r), stage_index(s));
+      held(route_index(r), stage_index(s)) =
+          detail::bounded_sum(held(route_index(r), stage_index(s)), memory.resident(route_index(r), stage_index(s)));
   std::vector<bytes> peaks = used;
   for (const stream& s : p.streams) {
     if (s.kind != stream_kind::compute) continue;
     bytes& now = used[s.device.at()];
     for (const instruction& i : p.instructions_of(s)) {
       if (i.what.stage.value < 0 || is_communication(i.what.kind)) continue;
-      now += memory.at_start(i.what, s.device);
+      now = detail::bounded_sum(now, memory.at_start(i.what, s.device));
       peaks[s.device.at()] = std::max(peaks[s.device.at()], now);
       now += memory.at_end(i.what, s.device);
     }

@@ -11,49 +11,34 @@
 
 namespace brim {
 
-/// Bytes that a device holds all the time: what its stages of all routes keep resident.
+/// Bytes that every device holds all the time: what its stages of all routes keep resident. Complexity: linear.
 template <memory_model Memory>
-[[nodiscard]] constexpr bytes resident_memory(const timeline_view& t, device_index d, const Memory& memory) {
-  bytes held = 0;
+[[nodiscard]] constexpr std::vector<bytes> resident_memory(const timeline_view& t, const Memory& memory) {
+  std::vector<bytes> held(static_cast<std::size_t>(t.shape.devices), 0);
   for (std::int32_t r = 0; r < t.routes; ++r)
-    for (std::int32_t s = 0; s < t.stages; ++s)
-      if (t.device_of(route_index(r), stage_index(s)) == d) held += memory.resident(route_index(r), stage_index(s));
+    for (std::int32_t s = 0; s < t.stages; ++s) {
+      bytes& used = held[t.device_of(route_index(r), stage_index(s)).at()];
+      used = detail::bounded_sum(used, memory.resident(route_index(r), stage_index(s)));
+    }
   return held;
 }
 
-namespace detail {
-
-/// The greatest number of bytes in use while a device runs its row, starting from `used`.
-template <memory_model Memory>
-[[nodiscard]] constexpr bytes peak_of_row(const timeline_view& t, device_index d, const Memory& memory, bytes used) {
-  bytes peak = used;
-  for (const action& a : t.row(d)) {
-    used += memory.at_start(a, d);
-    peak = std::max(peak, used);
-    used += memory.at_end(a, d);
-  }
-  return peak;
-}
-
-}  // namespace detail
-
-/// The greatest number of bytes in use on a device during the step, resident ones included. Complexity: linear.
-template <class Memory>
-[[nodiscard]] constexpr bytes peak_memory(const timeline_view& t, device_index d, const Memory& memory) {
-  if constexpr (check_memory_model<Memory>()) return detail::peak_of_row(t, d, memory, resident_memory(t, d, memory));
-}
-
-/// `peak_memory` of every device. Complexity: linear.
+/// The greatest number of bytes in use on every device during the step, resident ones included; at most 2^62 are told apart.
+/// Complexity: linear.
 template <class Memory>
 [[nodiscard]] constexpr std::vector<bytes> peak_memory(const timeline_view& t, const Memory& memory) {
-  std::vector<bytes> peaks(static_cast<std::size_t>(t.shape.devices), 0);
   if constexpr (check_memory_model<Memory>()) {
-    for (std::int32_t r = 0; r < t.routes; ++r)
-      for (std::int32_t s = 0; s < t.stages; ++s)
-        peaks[t.device_of(route_index(r), stage_index(s)).at()] += memory.resident(route_index(r), stage_index(s));
-    for (const device_index d : devices(t.shape)) peaks[d.at()] = detail::peak_of_row(t, d, memory, peaks[d.at()]);
+    std::vector<bytes> peaks = resident_memory(t, memory);
+    for (const device_index d : devices(t.shape)) {
+      bytes used = peaks[d.at()];
+      for (const action& a : t.row(d)) {
+        used = detail::bounded_sum(used, memory.at_start(a, d));
+        peaks[d.at()] = std::max(peaks[d.at()], used);
+        used += memory.at_end(a, d);
+      }
+    }
+    return peaks;
   }
-  return peaks;
 }
 
 /// Stops with `over_memory` where a device needs more than its limit; a limit of 0 means none.

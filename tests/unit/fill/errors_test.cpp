@@ -33,7 +33,7 @@ struct idle {
 
 }  // namespace
 
-TEST_CASE("layers without statistics, without refreshes, without anything") {
+TEST_CASE("layers without statistics, without refreshes, with one side, without anything") {
   const auto fill_layers = [](std::vector<brim::layer_profile> layers) {
     const brim::kfac_work work{profile_of(std::move(layers))};
     const brim::timeline pipeline = two_devices(work.profile);
@@ -44,14 +44,17 @@ TEST_CASE("layers without statistics, without refreshes, without anything") {
   const brim::filled no_statistics = fill_layers({layer("refresh only", 0, 50)});
   CHECK(no_statistics.report.load ==
         doctest::Approx((50 + 50 + 1 + 1) / 300.0));  // an unmeasured statistic takes a tick
-  const brim::filled no_refreshes = fill_layers({layer("statistic only", 50, 0)});
-  CHECK(no_refreshes.report.refresh_interval == 0);
-  CHECK(no_refreshes.report.greatest_age == 0);
   const brim::filled nothing_at_all = fill_layers({layer("empty", 0, 0)});
   CHECK(nothing_at_all.work.empty());
   CHECK(nothing_at_all.report.load == 0);
   CHECK(nothing_at_all.report.utilization == nothing_at_all.report.utilization_before);
-  CHECK(fill_layers({layer("precondition only", 0, 0, 30)}).report.overhead == doctest::Approx(0.05));
+  const brim::filled no_refreshes = fill_layers({layer("precondition only", 0, 0, 30)});
+  CHECK(no_refreshes.report.refresh_interval == 0);
+  CHECK(no_refreshes.report.greatest_age == 0);
+  CHECK(no_refreshes.report.overhead == doctest::Approx(0.05));
+  brim::layer_profile one_sided = layer("input side only", 10, 40);
+  one_sided.statistic_b = one_sided.refresh_b = 0;
+  CHECK(fill_layers({one_sided}).report.load == doctest::Approx(50 / 300.0));
 }
 
 TEST_CASE("a limit that can be kept is kept") {
@@ -152,6 +155,9 @@ TEST_CASE("requests that make no sense are refused by name") {
                 "lists no layers"));
   CHECK(refused(with([](auto& w) { w.profile.stages.front().layers.front().refresh_a = -5; }), {},
                 error_code::bad_profile, "refresh.a is -5"));
+  CHECK(refused(with([](auto& w) { w.profile.stages.front().layers.back().refresh_b = 0; }), {},
+                error_code::bad_profile,
+                "stage 0, layer 1 (large): statistic.b is 24 ticks and refresh.b is 0, so nothing would use it"));
   CHECK(refused(with([](auto& w) { w.profile.stages.resize(3); }), {}, error_code::bad_profile, "lists 3 stages"));
   CHECK(refused(good, {.margin_permille = -1, .kept_limits = {}}, error_code::no_fill, "margin_permille is -1"));
   CHECK(refused(good, {.margin_permille = 10'001, .kept_limits = {}}, error_code::no_fill, "margin_permille is 10001"));

@@ -64,8 +64,10 @@ TEST_CASE("a small table, worked out by hand") {
   CHECK(filled.report.utilization_before == doctest::Approx(0.5));
   CHECK(filled.report.overhead == doctest::Approx(610.0 / 600 - 1));
   CHECK(filled.report.policy == "oldest-longest");
-  REQUIRE(filled.tail.size() == 2);
+  REQUIRE(filled.tail.size() == 4);
   CHECK(filled.tail[0].time == interval{600, 610});
+  CHECK(filled.tail[1].what.kind == action_kind::optimizer_step);  // unmeasured, and still where it has to be
+  CHECK(filled.tail[1].time == interval{610, 610});
 }
 
 TEST_CASE("the same input gives the same table") {

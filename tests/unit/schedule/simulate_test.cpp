@@ -161,7 +161,10 @@ TEST_CASE("a timeline made in used arrays is the same timeline, and takes no new
 TEST_CASE("memory: resident stages of all routes, and the peak") {
   const brim::timeline t = brim::simulate(brim::schemes::chimera{}, {4, 4}, uniform_cost{});
   const brim::uniform_memory memory{.activation = 3, .weights = 1000};
-  CHECK(brim::resident_memory(t, device_index(0), memory) == 2000);
+  CHECK(brim::resident_memory(t, memory) == std::vector<brim::bytes>(4, 2000));
   CHECK(brim::peak_memory(t, memory) == std::vector<brim::bytes>{2009, 2012, 2012, 2009});
   brim::check_memory(t, {5, 7}, {0, 7});  // 0: no limit
+  const brim::timeline many = brim::simulate(brim::schemes::gpipe{}, {1, 10'000}, uniform_cost{});
+  CHECK(brim::peak_memory(many, brim::uniform_memory{.activation = brim::largest_memory}).front() == brim::bytes{1}
+                                                                                                         << 62);
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <brim/core/error.hpp>
+#include <brim/core/text.hpp>
+#include <brim/fill/analysis.hpp>
+#include <brim/fill/options.hpp>
+#include <brim/fill/prepare.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace brim::detail {
+
+/// A run of one group that has reached a repeating table: the last `window.steps` steps. Empty where there is none.
+struct group_cycle {
+  std::vector<run_piece> pieces{};
+  run_window window{};
+  std::vector<ticks> work{};  ///< optional work in the window, by lane of the group
+  std::int32_t greatest_age = 0;
+  bytes kept = 0;
+
+  [[nodiscard]] bool found() const { return !work.empty(); }
+};
+
+/// The numbers of a run's window.
+inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_group& group, std::vector<run_piece> pieces,
+                                  run_window window) {
+  group_cycle out{.pieces = std::move(pieces), .window = window, .work = {}};
+  out.work = work_in_window(prepared.work, group, out.pieces, window);
+  for (const std::int32_t lane : group.lanes) {
+    out.greatest_age = std::max(
+        out.greatest_age, freshness_of_lane(prepared.work, prepared.bubbles, lane, out.pieces, window).greatest_age);
+    out.kept = std::max(out.kept, kept_on_lane(prepared.work, prepared.bubbles, lane, out.pieces, window));
+  }
+  return out;
+}
+
+/// Steps of the longest table of all groups; 2^12 for one group, and as much again for what several have in common.
+inline constexpr std::int32_t longest_table = 1 << 13;
+
+/// The least common multiple of the groups' lengths; 0 where it exceeds `longest`.
+inline std::int32_t common_length(const std::vector<group_cycle>& cycles, std::int32_t longest = longest_table) {
+  std::int64_t common = 1;
+  for (const group_cycle& c : cycles) {
+    const std::int64_t step = common;
+    while (common % c.window.steps != 0 && common <= longest) common += step;
+    if (common > longest) return 0;
+  }
+  return static_cast<std::int32_t>(common);
+}
+
+/// What each device may keep for its statistics, and the tables that were refused for it.
+class kept_limits {
+ public:
+  kept_limits(const prepared_fill& prepared, const fill_options& options, std::int32_t devices)
+      : prepared_(prepared),
+        limits_(options.kept_limits),
+        devices_(devices) {}
+
+  /// Whether every device of the group keeps within its limit. Remembers the table that came nearest.
+  bool hold(const fill_group& group, const group_cycle& cycle) {
+    if (limits_.empty()) return true;
+    refused worst;
+    for (const std::int32_t lane : group.lanes) {
+      const std::int32_t device = lane % devices_;
+      const bytes limit = limits_[static_cast<std::size_t>(device)];
+      const bytes kept = kept_on_lane(prepared_.work, prepared_.bubbles, lane, cycle.pieces, cycle.window);
+      if (kept > limit && kept - limit > worst.excess()) worst = {device, kept, limit};
+    }
+    if (worst.device < 0) return true;
+    if (nearest_.device < 0 || worst.excess() < nearest_.excess()) nearest_ = worst;
+    return false;
+  }
+
+  /// Stops with `over_memory` where a table was refused.
+  void raise_refused() const {
+    if (nearest_.device < 0) return;
+    raise(error_code::over_memory,
+          text("fill: device ", nearest_.device, " would keep ", nearest_.kept,
+               " bytes of inputs and errors for its statistics, and has ", nearest_.limit, " bytes left for them"),
+          {.device = nearest_.device});
+  }
+
+ private:
+  struct refused {
+    std::int32_t device = -1;
+    bytes kept = 0;
+    bytes limit = 0;
+
+    [[nodiscard]] bytes excess() const { return kept - limit; }
+  };
+
+  const prepared_fill& prepared_;
+  const std::vector<bytes>& limits_;
+  std::int32_t devices_;
+  refused nearest_;
+};
+
+}  // namespace brim::detail
