@@ -21,3 +21,6 @@ endforeach()
 if(NOT "brim" IN_LIST targets)
   message(FATAL_ERROR "this check looked at nothing")
 endif()
+# CMake writes this file where a list of files is to be looked up again in every build.
+add_custom_command(TARGET consumer POST_BUILD COMMAND test ! -e "${CMAKE_BINARY_DIR}/CMakeFiles/VerifyGlobs.cmake"
+  COMMENT "brim must not look for new files in a consumer's build" VERBATIM)
