@@ -60,6 +60,34 @@ static_assert(!brim::pipeline_scheme<mutable_order>);
 static_assert(!brim::pipeline_scheme<numbered>);
 static_assert(!brim::pipeline_scheme<int>);
 
+// Each has an optional member in a form that nobody would call.
+struct mutable_placement : scheme_archetype {
+  brim::placement placement(const pipeline_shape&);
+};
+struct placement_of_devices : scheme_archetype {
+  brim::placement placement(int devices) const;
+};
+struct stored_placement : scheme_archetype {
+  brim::placement placement;
+};
+struct refusal_without_reason : scheme_archetype {
+  bool refusal(const pipeline_shape&) const;
+};
+struct refusal_of_anything : scheme_archetype {
+  int refusal(const auto& shape) const;
+};
+struct refusal_that_is_gone : scheme_archetype {
+  std::string refusal(const pipeline_shape&) const;
+};
+struct refusal_that_stays : scheme_archetype {
+  const std::string& refusal(const pipeline_shape&) const;
+};
+static_assert(!brim::pipeline_scheme<mutable_placement> && !brim::own_placement_or_none<mutable_placement>);
+static_assert(!brim::pipeline_scheme<placement_of_devices> && !brim::pipeline_scheme<stored_placement>);
+static_assert(!brim::pipeline_scheme<refusal_without_reason> && !brim::refusal_or_none<refusal_without_reason>);
+static_assert(!brim::pipeline_scheme<refusal_of_anything> && !brim::pipeline_scheme<refusal_that_is_gone>);
+static_assert(brim::pipeline_scheme<refusal_that_stays> && brim::has_refusal<refusal_that_stays>);
+
 struct no_transfer {
   brim::ticks duration(const action&, device_index) const;
 };

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <string_view>
+#include <type_traits>
 
 namespace brim {
 
@@ -27,7 +28,25 @@ concept has_own_placement = requires(const S& scheme, const pipeline_shape& shap
 template <class S>
 concept has_refusal = requires(const S& scheme, const pipeline_shape& shape) {
   { scheme.refusal(shape) } -> std::convertible_to<std::string_view>;
+  requires std::is_trivially_destructible_v<decltype(scheme.refusal(shape))>;  // a std::string would be gone too early
 };
+
+namespace detail {
+
+// Members of that name that are meant for us, whether or not they can be used: otherwise a slip in a declaration would
+// quietly give the default.
+template <class S>
+concept names_placement =
+    requires { &S::placement; } || requires(S& scheme, const pipeline_shape& shape) { scheme.placement(shape); };
+template <class S>
+concept names_refusal =
+    requires { &S::refusal; } || requires(S& scheme, const pipeline_shape& shape) { scheme.refusal(shape); };
+
+}  // namespace detail
+
+template <class S> concept own_placement_or_none = has_own_placement<S> || !detail::names_placement<S>;
+
+template <class S> concept refusal_or_none = has_refusal<S> || !detail::names_refusal<S>;
 
 /// A rule that orders the forwards and backwards of every device.
 ///
@@ -35,16 +54,18 @@ concept has_refusal = requires(const S& scheme, const pipeline_shape& shape) {
 /// - `S::name`: text with static storage, as the command line spells it.
 /// - `s.order(shape, device, out)`: hands the device's actions to `out` (an `order_sink`) in order of execution.
 ///
-/// Optional:
+/// Optional, but not in another form:
 /// - `s.placement(shape) -> placement`: which device holds which stage; default: stage `s` on device `s`.
-/// - `s.refusal(shape) -> std::string_view`: the rule that the shape breaks; empty (the default) where it is accepted.
+/// - `s.refusal(shape) -> std::string_view`: the rule that the shape breaks, text with static storage; empty (the default)
+///   where the shape is accepted.
 ///
 /// Not required: times, costs, or that the order cannot deadlock; `simulate` finds that out and says where.
 /// Complexity: `order` should be linear in the number of actions that it hands over.
 /// Models: `brim::schemes`. Archetype: `tests/support/archetypes.hpp`; a scheme of one's own: `examples/own_scheme/`.
-template <class S> concept pipeline_scheme = has_scheme_name<S> && has_device_order<S>;
+template <class S>
+concept pipeline_scheme = has_scheme_name<S> && has_device_order<S> && own_placement_or_none<S> && refusal_or_none<S>;
 
-/// Stops the compilation with one sentence for each thing that `S` lacks. It makes `simulate` answer in the library's
+/// Stops the compilation with one sentence for each thing that `S` lacks or declares wrongly. It makes `simulate` answer in the library's
 /// own words; ask the concept, not the function, whether a type is a scheme.
 template <class S>
 consteval bool check_pipeline_scheme() {
@@ -54,6 +75,12 @@ consteval bool check_pipeline_scheme() {
   static_assert(
       has_device_order<S>,
       "pipeline_scheme: scheme.order(shape, device_index, out) const; see docs/reference/scheme.md#pipeline_scheme");
+  static_assert(
+      own_placement_or_none<S>,
+      "pipeline_scheme: scheme.placement(shape) const -> placement; see docs/reference/scheme.md#pipeline_scheme");
+  static_assert(refusal_or_none<S>,
+                "pipeline_scheme: scheme.refusal(shape) const -> std::string_view, of text that stays; see "
+                "docs/reference/scheme.md#pipeline_scheme");
   return pipeline_scheme<S>;
 }
 
