@@ -6,8 +6,9 @@
 #include <brim/io/read_profile.hpp>
 #include <iostream>
 
-int main(int, char** argv) {
-  const auto profile = brim::io::read_profile(argv[1] + std::string("/profiles/bert-base-p100.json"));
+int main(int count, char** words) {
+  if (count != 2) return std::cerr << "usage: first_plan <the folder examples>\n", 2;
+  const auto profile = brim::io::read_profile(words[1] + std::string("/profiles/bert-base-p100.json"));
   const auto pipeline = simulate(brim::schemes::chimera{}, {.devices = 4, .microbatches = 4}, profile);
   const auto filled = fill(pipeline, brim::kfac_work{profile});
   const auto plan = lower(filled, {.transport = brim::transport::one_queue});
