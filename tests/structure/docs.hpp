@@ -64,4 +64,27 @@ inline std::vector<std::string> broken_links(const std::string& page, const std:
   return faults;
 }
 
+/// Targets to which a page has no link.
+inline std::vector<std::string> unlinked(const std::string& markdown, const std::vector<std::string>& targets) {
+  std::vector<std::string> faults;
+  for (const std::string& target : targets)
+    if (markdown.find("](" + target + ")") == std::string::npos) faults.push_back("no link to " + target);
+  return faults;
+}
+
+/// Rows `| level | `folder` | ...` of the table of folders: whether the folder is there must agree with `(planned)`.
+inline std::vector<std::string> wrong_folders(const std::string& markdown,
+                                              const std::function<bool(const std::string&)>& exists) {
+  std::vector<std::string> faults;
+  std::istringstream lines(markdown);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string start = "| 0 | `";  // with any level
+    if (line.size() < start.size() || line.substr(3, 4) != start.substr(3) || line[2] < '0' || line[2] > '9') continue;
+    const std::string folder = line.substr(start.size(), line.find('`', start.size()) - start.size());
+    const bool planned = line.find("` (planned) |") != std::string::npos;
+    if (exists(folder) == planned) faults.push_back(folder + (planned ? " is there" : " is not there"));
+  }
+  return faults;
+}
+
 }  // namespace structure

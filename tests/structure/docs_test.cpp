@@ -44,6 +44,30 @@ TEST_CASE("links between pages lead somewhere") {
       FAIL_CHECK(fault);
 }
 
+TEST_CASE("README leads to every page and to the profiles, and CONTRIBUTING tells planned folders from real ones") {
+  const fs::path root = test_support::source_dir();
+  std::vector<std::string> targets{"docs/tutorial.md", "examples/profiles/", "docs/design/"};
+  for (const char* folder : {"docs/how_to", "docs/reference"})
+    for (const fs::directory_entry& entry : fs::directory_iterator(root / folder))
+      targets.push_back(entry.path().lexically_relative(root).generic_string());
+  const std::string readme = text_of(root / "README.md");
+  for (const std::string& fault : structure::unlinked(readme.substr(readme.find("## Map")), targets))
+    FAIL_CHECK("README, Map: " << fault);
+  for (const std::string& fault :
+       structure::wrong_folders(text_of(root / "CONTRIBUTING.md"),
+                                [&](const std::string& name) { return fs::exists(root / "include/brim" / name); }))
+    FAIL_CHECK("CONTRIBUTING: " << fault);
+}
+
+TEST_CASE("the checkers of the map and of the folders can fail") {
+  CHECK(structure::unlinked("[a](a.md)", {"a.md"}).empty());
+  CHECK(structure::unlinked("[a](a.md)", {"a.md", "b.md"}).size() == 1);
+  const auto exists = [](const std::string& name) { return name == "core"; };
+  CHECK(structure::wrong_folders("| 0 | `core` | x |\n| 6 | `replay` (planned) | x |\n", exists).empty());
+  CHECK(structure::wrong_folders("| 6 | `replay` | x |\n", exists).size() == 1);
+  CHECK(structure::wrong_folders("| 0 | `core` (planned) | x |\n", exists).size() == 1);
+}
+
 TEST_CASE("the checker of quotes sees a stale block, a missing file and a missing block") {
   const auto read = [](const std::string& path) -> std::string {
     return path == "a.cpp" ? "one\n// [part]\ntwo\n// [/part]\nthree\n" : "";
