@@ -114,6 +114,14 @@ class json_cursor {
     return std::llround(product);
   }
 
+  /// A text of the file in a message: short, on one line, in quotes.
+  [[nodiscard]] static std::string quoted(std::string_view name) {
+    constexpr std::size_t shown = 40;
+    std::string out = "\"";
+    append_json_escaped(out, name.substr(0, shown));
+    return out += name.size() > shown ? "...\"" : "\"";
+  }
+
   /// Stops: the value at the cursor is not what was expected.
   [[noreturn]] void fail(std::string_view expected) const {
     raise_here(text(path_.empty() ? "the text" : path_, " is ", describe(peek()), "; expected ", expected));
@@ -185,11 +193,7 @@ class json_cursor {
       case json_kind::integer: append_number(out, static_cast<std::int64_t>(token.bits)); break;
       case json_kind::unsigned_integer: append_number(out, token.bits); break;
       case json_kind::real: append_number(out, std::bit_cast<double>(token.bits)); break;
-      case json_kind::string:
-        out += '"';
-        append_json_escaped(out, tape_.text_of(token).substr(0, 40));
-        out += token.length > 40 ? "...\"" : "\"";
-        break;
+      case json_kind::string: return quoted(tape_.text_of(token));
       case json_kind::array: return "an array";
       default: return "an object";
     }

@@ -125,7 +125,7 @@ class plan_reader {
         what.kind = static_cast<action_kind>(k);
         return;
       }
-    in_.fail_field(text("there is no action \"", name.substr(0, 40), '"'));
+    in_.fail_field(text("there is no action ", in_.quoted(name)));
   }
   void side(action& what) {
     const std::string_view name = in_.string(16);
@@ -173,7 +173,7 @@ class plan_reader {
                               [&] {
                                 const std::string_view name = in_.string(64);
                                 const auto found = stream_kind_named(name);
-                                if (!found) in_.fail_field(text("there is no stream \"", name.substr(0, 40), '"'));
+                                if (!found) in_.fail_field(text("there is no stream ", in_.quoted(name)));
                                 s.kind = *found;
                               }),
                optional_field("peer", [&] { index(s.peer, made_.shape.devices); }),

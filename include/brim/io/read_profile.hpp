@@ -67,7 +67,7 @@ class profile_reader {
       if (u.name == name) return u.scale;
       expected += text(expected.empty() ? "" : ", ", u.name);
     }
-    in_.fail_field(text("unknown unit \"", name, "\"; expected one of ", expected));
+    in_.fail_field(text("unknown unit ", in_.quoted(name), "; expected one of ", expected));
   }
   ticks time() { return in_.scaled(time_scale_, longest_duration, "a time from 0 to 2^50 ns"); }
   bytes memory() { return in_.scaled(memory_scale_, largest_memory, "an amount from 0 to 2^50 bytes"); }

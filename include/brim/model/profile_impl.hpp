@@ -35,11 +35,11 @@ struct profile_checker {
 
   static void time(ticks value, std::size_t stage, std::string_view field) {
     if (value < 0 || value > longest_duration)
-      fail(text("profile: stage ", stage, ": ", field, " is ", value, " ticks; expected 0 … 2^50"));
+      fail(text("profile: stages[", stage, "].", field, " is ", value, " ticks; expected 0 … 2^50"));
   }
   static void memory(bytes value, std::size_t stage, std::string_view field) {
     if (value < 0 || value > largest_memory)
-      fail(text("profile: stage ", stage, ": ", field, " is ", value, " bytes; expected 0 … 2^50"));
+      fail(text("profile: stages[", stage, "].", field, " is ", value, " bytes; expected 0 … 2^50"));
   }
 
   static void stage(const stage_profile& s, std::size_t at) {
@@ -65,23 +65,22 @@ struct profile_checker {
     }
   }
 
-  void count(std::size_t have, std::int32_t need, const char* what, const char* rule) const {
+  static void count(std::string_view field, std::size_t have, std::int32_t need, std::string_view rule) {
     if (have != 1 && have != static_cast<std::size_t>(need))
-      fail(text("profile: it lists ", have, " ", what, ", the schedule has ", need, "; expected ", rule));
+      fail(text("profile: ", field, " has ", have, " entries; expected ", need, ", one for each ", rule,
+                ", or a single one for all"));
   }
 
   void check(const placement& where) const {
     if (costs.stages.empty()) fail("profile: it has no stages; expected at least one");
-    count(costs.stages.size(), where.stages, "stages", "one stage for each, or a single one that is repeated");
-    if (!costs.devices.empty())
-      count(costs.devices.size(), where.devices, "devices", "one device for each, or a single one");
-    if (!costs.links.p2p.empty() && costs.links.p2p.size() != 1)
-      count(costs.links.p2p.size(), where.stages - 1, "links.p2p times",
-            "one for each boundary between stages, or a single one");
+    count("stages", costs.stages.size(), where.stages, "stage of the schedule");
+    if (!costs.devices.empty()) count("devices", costs.devices.size(), where.devices, "device of the schedule");
+    if (!costs.links.p2p.empty())
+      count("links.p2p", costs.links.p2p.size(), where.stages - 1, "boundary between stages");
     for (std::size_t s = 0; s < costs.stages.size(); ++s) stage(costs.stages[s], s);
     for (std::size_t d = 0; d < costs.devices.size(); ++d)
       if (!(costs.devices[d].speed >= 1e-6 && costs.devices[d].speed <= 1e6))
-        fail(text("profile: device ", d, ": speed is out of range; expected 1e-6 … 1e6"));
+        fail(text("profile: devices[", d, "].speed is out of range; expected 1e-6 … 1e6"));
     if (costs.links.latency < 0 || costs.links.latency > longest_duration)
       fail("profile: links.latency is out of range");
     for (const ticks t : costs.links.p2p)

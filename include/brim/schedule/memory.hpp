@@ -47,7 +47,7 @@ inline void check_memory(const timeline_view& t, const std::vector<bytes>& peaks
     if (limits[d] > 0 && peaks[d] > limits[d])
       raise(error_code::over_memory,
             detail::text(t.scheme, ": device ", d, " needs ", peaks[d], " bytes at its peak, its limit is ", limits[d],
-                         "; use a scheme that keeps fewer microbatches, or smaller microbatches"),
+                         " bytes; use a scheme that keeps fewer microbatches, or smaller microbatches"),
             {.device = static_cast<std::int32_t>(d)});
 }
 

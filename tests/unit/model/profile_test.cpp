@@ -86,10 +86,13 @@ brim::error refused_after(Change change) {
 
 TEST_CASE("a profile that does not fit the placement") {
   CHECK(says(refused(with_stages(0)), bad, "no stages"));
-  CHECK(says(refused(with_stages(2)), bad, "lists 2 stages", "schedule has 3"));
-  CHECK(says(refused(with_stages(4)), bad, "lists 4 stages", "schedule has 3"));
-  CHECK(says(refused_after([](auto& p) { p.devices.resize(2); }), bad, "lists 2 devices", "has 3"));
-  CHECK(says(refused_after([](auto& p) { p.links.p2p = {1, 2, 3}; }), bad, "lists 3 links.p2p", "has 2"));
+  CHECK(says(refused(with_stages(2)), bad, "stages has 2 entries; expected 3"));
+  CHECK(says(refused(with_stages(4)), bad, "stages has 4 entries; expected 3"));
+  CHECK(says(refused_after([](auto& p) { p.devices.resize(2); }), bad, "devices has 2 entries; expected 3"));
+  CHECK(says(refused_after([](auto& p) {
+               p.links.p2p = {1, 2, 3};
+             }),
+             bad, "profile: links.p2p has 3 entries; expected 2, one for each boundary"));
   CHECK_NOTHROW(brim::check_profile(with_stages(3), brim::one_stage_a_device({.devices = 3})));
 }
 
@@ -97,15 +100,15 @@ TEST_CASE("impossible values are named by stage and field") {
   for (const brim::ticks value : {brim::ticks{-1}, brim::longest_duration + 1, std::numeric_limits<brim::ticks>::max(),
                                   std::numeric_limits<brim::ticks>::min()}) {
     const std::string text = std::to_string(value);
-    CHECK(says(refused_after([&](auto& p) { p.stages[1].cost.forward = value; }), bad, "stage 1: forward is " + text));
+    CHECK(says(refused_after([&](auto& p) { p.stages[1].cost.forward = value; }), bad, "stages[1].forward is " + text));
     CHECK(
-        says(refused_after([&](auto& p) { p.stages[1].cost.backward = value; }), bad, "stage 1: backward is " + text));
+        says(refused_after([&](auto& p) { p.stages[1].cost.backward = value; }), bad, "stages[1].backward is " + text));
     CHECK(says(refused_after([&](auto& p) { p.stages[2].cost.backward_input = value; }), bad,
-               "stage 2: backward_input is " + text));
+               "stages[2].backward_input is " + text));
     CHECK(says(refused_after([&](auto& p) { p.stages[2].cost.backward_weight = value; }), bad,
-               "stage 2: backward_weight is " + text));
+               "stages[2].backward_weight is " + text));
     CHECK(says(refused_after([&](auto& p) { p.stages[0].cost.recompute = value; }), bad,
-               "stage 0: recompute is " + text));
+               "stages[0].recompute is " + text));
     CHECK(says(refused_after([&](auto& p) { p.stages[0].cost.optimizer_step = value; }), bad,
                "optimizer_step is " + text));
     CHECK(says(refused_after([&](auto& p) { p.stages[1].memory.weights = value; }), bad, "memory.weights is " + text,
