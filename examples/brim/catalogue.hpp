@@ -17,11 +17,13 @@
 namespace tool {
 
 enum class chunk_rule : std::uint8_t { one, several };
+enum class pair_rule : std::uint8_t { none, several };
 
 /// One line of `brim schemes`. `m` microbatches, `p` devices, `v` chunks, f and b: forward and backward of a device.
 struct scheme_entry {
   std::string_view name;
   chunk_rule chunks;
+  pair_rule pairs;
   std::string_view bubble;
   std::string_view keeps;
   std::string_view accepts;
@@ -29,6 +31,7 @@ struct scheme_entry {
 };
 
 [[nodiscard]] std::span<const scheme_entry> schemes();
+[[nodiscard]] const scheme_entry& scheme_named(std::string_view name);
 [[nodiscard]] std::vector<std::string> scheme_names();
 [[nodiscard]] std::vector<std::string> policy_names();
 

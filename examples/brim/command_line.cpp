@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 
 #include "catalogue.hpp"
+#include "words.hpp"
 
 #include <brim/core/text.hpp>
 #include <brim/io/units.hpp>
@@ -15,6 +16,7 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -54,26 +56,40 @@ constexpr std::string_view compare_examples =
     "  brim compare --profile bert-base-p100.json --microbatches 16 --memory-limit 16GiB --fill none\n"
     "Take the scheme with the least makespan that fits your memory, then: brim plan.";
 
-/// Breaks a text at spaces into lines of at most 72 columns, for the column beside an option.
-std::string lines_of(const std::string& sentence) {
-  constexpr std::size_t width = 72;
-  std::string out;
-  std::size_t column = 0;
-  for (std::size_t at = 0; at < sentence.size();) {
-    const std::size_t end = std::min(sentence.find(' ', at), sentence.size());
-    const bool fits = column + (end - at) < width;
-    if (column > 0) out += fits ? ' ' : '\n';
-    column = (fits ? column + 1 : 0) + (end - at);
-    out += sentence.substr(at, end - at);
-    at = end + 1;
-  }
-  return out;
-}
+constexpr std::size_t option_width = 72;  // of the column beside an option
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
   return out;
+}
+
+/// How many letters must be put in, left out or changed to make one word of the other.
+std::size_t edits_between(std::string_view one, std::string_view other) {
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::size_t before = row[0]++;  // of the row above, one column to the left
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, before + (one[i] == other[j] ? 0 : 1)});
+      before = above;
+    }
+  }
+  return row.back();
+}
+
+/// The option of a command that a word may have been meant for; empty where none is near.
+std::string nearest(std::string_view word, const CLI::App& command) {
+  std::string best;
+  std::size_t least = 3;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (const std::size_t edits = edits_between(word, "--" + name); edits < least) {
+        least = edits;
+        best = "--" + name;
+      }
+  return best;
 }
 
 /// Builds the options; the values land in requests that outlive the parser.
@@ -109,9 +125,8 @@ class parser {
       return help_request{help()};
     } catch (const CLI::ParseError& error) {
       if (asked() == &app_ && count > 1 && words[1][0] != '-')
-        throw usage_error(
-            text("there is no command \"", one_line(words[1]), "\"; expected plan, compare, verify or schemes"));
-      throw usage_error(one_line(error.what()) + "; see brim " + (asked() == &app_ ? "" : asked()->get_name() + ' ') +
+        throw usage_error(text("there is no command \"", words[1], "\"; expected plan, compare, verify or schemes"));
+      throw usage_error(wrong_words(error) + "; see brim " + (asked() == &app_ ? "" : asked()->get_name() + ' ') +
                         "--help");
     }
     if (*plan_) {
@@ -127,15 +142,20 @@ class parser {
   }
 
  private:
-  static std::string one_line(std::string sentence) {
-    for (char& c : sentence)
-      if (static_cast<unsigned char>(c) < ' ') c = ' ';
-    return sentence;
-  }
   [[nodiscard]] CLI::App* asked() {
     for (CLI::App* command : {plan_, compare_, verify_, schemes_})
       if (command->parsed()) return command;
     return &app_;
+  }
+  /// An option that does not exist explains why another one is missing, so it goes first.
+  std::string wrong_words(const CLI::ParseError& error) {
+    for (const std::string& word : asked()->remaining()) {
+      if (!word.starts_with('-')) continue;
+      const std::string name = word.substr(0, word.find('='));
+      const std::string meant = nearest(name, *asked());
+      return text("there is no option ", name, meant.empty() ? "" : "; did you mean ", meant, meant.empty() ? "" : "?");
+    }
+    return error.what();
   }
   std::string help() { return asked()->help(asked() == &app_ ? "" : "brim"); }
 
@@ -143,7 +163,7 @@ class parser {
   template <class Take>
   static CLI::Option* option(CLI::App* command, const std::string& name, const std::string& kind,
                              const std::string& meaning, Take take) {
-    return command->add_option_function<std::string>(name, take, lines_of(meaning))->option_text(kind);
+    return command->add_option_function<std::string>(name, take, wrapped(meaning, option_width))->option_text(kind);
   }
   /// One of a few words.
   static void choice(CLI::App* command, const std::string& name, std::string& value,
@@ -151,8 +171,7 @@ class parser {
     option(command, name, "NAME", text(meaning, "; one of ", joined(choices), " [", value, "]"),
            [&value, choices, name](const std::string& word) {
              if (std::find(choices.begin(), choices.end(), word) == choices.end())
-               throw usage_error(
-                   text("there is no ", name, " \"", one_line(word), "\"; expected one of ", joined(choices)));
+               throw usage_error(text("there is no ", name, " \"", word, "\"; expected one of ", joined(choices)));
              value = word;
            });
   }
@@ -162,7 +181,7 @@ class parser {
     option(command, name, whole ? "N" : "PERCENT", meaning, [&value, name](const std::string& word) {
       const auto [rest, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
       if (failed != std::errc{} || rest != word.data() + word.size())
-        throw usage_error(text(name, " is \"", one_line(word), "\"; expected a ", whole ? "whole number" : "number"));
+        throw usage_error(text(name, " is \"", word, "\"; expected a ", whole ? "whole number" : "number"));
     });
   }
   static CLI::Option* file(CLI::App* command, const std::string& name, std::string& value, const std::string& meaning) {
@@ -222,6 +241,7 @@ class parser {
     compare_ = app_.add_subcommand("compare", "Compare all schemes on one profile, in one table.");
     compare_request_.job.chunks = 2;
     add_job(compare_, compare_request_.job);
+    number(compare_, "--pairs", compare_request_.job.pairs, "pairs of opposite routes, for chimera [1]");
     number(compare_, "--chunks", compare_request_.job.chunks,
            "chunks of the schemes that take several; the profile's stages are cut [2]");
     add_fill(compare_, compare_request_.job, compare_fill_);

@@ -15,11 +15,15 @@ namespace {
 using brim::detail::text;
 using cells = std::vector<std::string>;
 
-cells heading(fill_kind fill) {
-  cells row{"scheme", "makespan ms", "bubble %", "period %", "gap %", "peak"};
-  if (fill == fill_kind::kfac)
-    for (const char* name : {"K-FAC %", "bound %", "interval", "age", "overhead %", "kept"}) row.emplace_back(name);
-  return row;
+/// The names of the columns and, below, their units.
+std::vector<cells> heading(fill_kind fill) {
+  cells names{"scheme", "makespan", "bubble", "period", "gap", "peak"};
+  cells units{"", "ms", "%", "%", "%", ""};
+  if (fill == fill_kind::kfac) {
+    names.insert(names.end(), {"K-FAC", "bound", "factors", "interval", "age", "overhead", "kept"});
+    units.insert(units.end(), {"%", "%", "a step", "steps", "", "%", ""});
+  }
+  return {names, units};
 }
 
 std::string hundred(double share) { return fixed(100 * share, 1); }
@@ -40,6 +44,7 @@ cells row_of(const outcome& made) {
     const brim::fill_report& report = made.filled->report;
     row.push_back(hundred(report.utilization));
     row.push_back(hundred(report.bound));
+    row.push_back(fixed(count_factors(*made.filled).refreshed_a_step, 1));
     row.push_back(fixed(report.refresh_interval, 2));
     row.push_back(std::to_string(report.greatest_age));
     row.push_back(hundred(report.overhead));
@@ -60,7 +65,7 @@ class comparison {
     if (request_.devices == left_out && costs.stages.size() > 1)
       request_.devices = static_cast<std::int64_t>(costs.stages.size());  // also where stages will be cut into chunks
     if (!lists_layers(costs)) request_.fill = fill_kind::none;
-    table_.rows.push_back(heading(request_.fill));
+    table_.rows = heading(request_.fill);
   }
 
   std::string run() {
@@ -71,24 +76,26 @@ class comparison {
         if (refusal.code() == brim::error_code::bad_shape) throw;  // of every scheme alike
         std::string reason = refusal.what();
         reason = reason.substr(0, reason.find('\n'));
-        if (planned_ == 0 && first_refusal_.empty()) first_refusal_ = reason;
         const std::string prefix = std::string(scheme.name) + ": ";
         if (reason.starts_with(prefix)) reason.erase(0, prefix.size());
-        table_.rows.push_back({std::string(scheme.name), "refused: " + reason});
+        reasons_ += text("\n  ", scheme.name, ": ", reason);
+        table_.rows.push_back({std::string(scheme.name), "refused: " + readable(reason)});
       }
     }
-    if (planned_ == 0)
-      brim::raise(brim::error_code::refused_shape, "no scheme can be planned; the first says: " + first_refusal_);
+    if (planned_ == 0) brim::raise(brim::error_code::refused_shape, "no scheme can be planned" + reasons_);
     return title_ + '\n' + table_.text() + remarks();
   }
 
  private:
   void add(const scheme_entry& scheme) {
-    const job work = prepare_job(request_, costs_, scheme.chunks);
+    job_request request = request_;
+    if (scheme.pairs == pair_rule::none) request.pairs = 1;
+    const job work = prepare_job(request, costs_, scheme.chunks);
     if (title_.empty())
       title_ = text(counted(work.shape.devices, "device"), ", ", counted(work.shape.microbatches, "microbatch"),
                     costs_.name.empty() ? "" : "; ", costs_.name, "\n");
-    const outcome made = run_job(work, request_, scheme.name);
+    const outcome made = run_job(work, request, scheme.name);
+    if (made.filled) factors_ = count_factors(*made.filled).all;
     table_.rows.push_back(row_of(made));
     if (!work.note.empty()) note_ = work.note;
     ++planned_;
@@ -96,19 +103,22 @@ class comparison {
 
   [[nodiscard]] std::string remarks() const {
     std::string out =
-        "\nbubble    idle share of the makespan, before any fill; period: of the period, which is a step without a "
-        "barrier\n"
+        "\nbubble    idle share of the makespan, before any fill\n"
+        "period    idle share of the period, which is a step without a barrier\n"
         "gap       how much longer the makespan is than any order of these stages must be\n"
         "peak      memory of the pipeline alone, worst device\n";
     if (request_.fill == fill_kind::kfac)
       out += text("K-FAC     busy share of a step with K-FAC in the bubbles, policy ", request_.policy,
-                  "\nbound     what no fill exceeds: all bubbles full, or every layer refreshed in every step"
-                  "\ninterval  steps from one refresh of a layer to its next, worst layer; age: of the oldest "
-                  "curvature in use, in steps"
-                  "\noverhead  what preconditioning adds to every step; kept: inputs and errors that wait, on top of "
-                  "peak and factors\n");
+                  "\nbound     what no fill exceeds: a device's bubbles full, or every layer of it refreshed in every "
+                  "step; then the mean"
+                  "\nfactors   how many are refreshed in a step, mean; there are ",
+                  factors_,
+                  "\ninterval  steps from one refresh of a layer to its next, worst layer"
+                  "\nage       of the oldest curvature in use, in steps"
+                  "\noverhead  what preconditioning adds to every step"
+                  "\nkept      inputs and errors that wait, on top of peak and factors\n");
     if (!lists_layers(costs_)) out += "The profile lists no layers, so there is no K-FAC work to place.\n";
-    if (!note_.empty()) out += "chunks    " + note_ + ".\n";
+    if (!note_.empty()) out += text("chunks    ", note_, ".\n");
     return out;
   }
 
@@ -117,7 +127,8 @@ class comparison {
   text_table table_;
   std::string title_;
   std::string note_;
-  std::string first_refusal_;
+  std::string reasons_;
+  std::int64_t factors_ = 0;
   int planned_ = 0;
 };
 

@@ -51,7 +51,7 @@ void cut_into_chunks(job& out) {
     out.costs.stages.assign(devices, one);
   }
   out.costs = split_stages(std::move(out.costs), out.shape.chunks);
-  out.note = text("every device's stage of the profile is cut into ", out.shape.chunks,
+  out.note = text("every device's stage is cut into ", out.shape.chunks,
                   " equal chunks, its layers kept whole; measure the chunks to be exact");
 }
 
@@ -86,12 +86,25 @@ std::vector<brim::bytes> left_for_waiting(const job& work, const outcome& made) 
     const brim::bytes limit = work.limits[d];
     left.push_back(limit == 0 ? brim::largest_memory : limit - made.peaks[d] - made.factors[d]);
     if (left.back() < 0)
-      brim::raise(error_code::over_memory,
-                  text(made.pipeline.program.scheme, " with K-FAC: device ", d, " needs ", made.peaks[d],
-                       " bytes at its peak and ", made.factors[d], " for the factors, its limit is ", limit),
-                  {.device = static_cast<std::int32_t>(d)});
+      brim::raise(
+          error_code::over_memory,
+          text(made.pipeline.program.scheme, ": with K-FAC, device ", d, " needs ", made.peaks[d],
+               " bytes at its peak and ", made.factors[d], " bytes for the factors, its limit is ", limit, " bytes"),
+          {.device = static_cast<std::int32_t>(d)});
   }
   return left;
+}
+
+/// As `simulate_named`; what is wrong with the profile is said of its file, as when it is read.
+brim::timeline simulate_job(const job& work, const job_request& request, std::string_view scheme) {
+  try {
+    return simulate_named(scheme, work.shape, work.costs);
+  } catch (const brim::error& error) {
+    constexpr std::string_view subject = "profile: ";
+    const std::string_view sentence = error.what();
+    if (error.code() != error_code::bad_profile || !sentence.starts_with(subject)) throw;
+    brim::raise(error.code(), text(request.profile, ": ", sentence.substr(subject.size())), error.site());
+  }
 }
 
 brim::filled fill_job(const job& work, const outcome& made, const job_request& request) {
@@ -149,7 +162,7 @@ job prepare_job(const job_request& request, const brim::profile& costs, chunk_ru
 
 outcome run_job(const job& work, const job_request& request, std::string_view scheme) {
   outcome made;
-  made.pipeline = simulate_named(scheme, work.shape, work.costs);
+  made.pipeline = simulate_job(work, request, scheme);
   made.bound = makespan_bound(made.pipeline, work.costs);
   made.peaks = peak_memory(made.pipeline, work.costs);
   check_memory(made.pipeline, made.peaks, work.limits);

@@ -5,12 +5,16 @@
 // read or written.
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "words.hpp"
 
 #include <brim/core/error.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -24,8 +28,20 @@ struct run {
   std::string operator()(const tool::verify_request& asked) const { return tool::run_verify(asked); }
 };
 
-int fail(exit_code code, const char* sentence) {
-  std::fprintf(stderr, "brim: %s\n", sentence);
+int fail(exit_code code, std::string_view sentence) {
+  std::fprintf(stderr, "brim: %s\n", tool::readable(tool::printable(sentence)).c_str());
+  return code;
+}
+
+/// As above, of several lines: where every stream of a deadlock stopped, why each scheme refuses.
+int fail_in_lines(exit_code code, std::string_view lines) {
+  std::string said = "brim: ";
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    said += tool::readable(tool::printable(lines.substr(0, end))) + '\n';
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  std::fputs(said.c_str(), stderr);
   return code;
 }
 
@@ -41,7 +57,7 @@ int main(int count, char** words) {
     return fail(unusable, error.what());
   } catch (const brim::error& error) {
     const bool file = error.code() == brim::error_code::bad_file || error.code() == brim::error_code::io_failure;
-    return fail(file ? unusable : impossible, error.what());
+    return file ? fail(unusable, error.what()) : fail_in_lines(impossible, error.what());
   } catch (const std::bad_alloc&) {
     return fail(impossible, "not enough memory for this request");
   } catch (const std::exception& error) {

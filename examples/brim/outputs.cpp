@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "outputs.hpp"
 
+#include "words.hpp"
+
 #include <brim/core/text.hpp>
 #include <brim/graph/graphviz.hpp>
 #include <brim/io/ascii_grid.hpp>
@@ -66,9 +68,21 @@ bool wants_colour(colour_rule rule) {
 
 }  // namespace
 
-brim::profile read_profile(const std::string& path) { return brim::io::read_profile(path); }
+// Names are made printable here, so that no message and no table has to think of it.
 
-brim::plan read_plan(const std::string& path) { return brim::io::read_plan_json(path); }
+brim::profile read_profile(const std::string& path) {
+  brim::profile costs = brim::io::read_profile(path);
+  costs.name = printable(costs.name);
+  for (brim::stage_profile& stage : costs.stages)
+    for (brim::layer_profile& layer : stage.layers) layer.name = printable(layer.name);
+  return costs;
+}
+
+brim::plan read_plan(const std::string& path) {
+  brim::plan plan = brim::io::read_plan_json(path);
+  plan.scheme = printable(plan.scheme);
+  return plan;
+}
 
 void check_outputs(const plan_request& request) {
   std::vector<std::pair<std::string_view, std::filesystem::path>> seen{{"--profile", place_of(request.job.profile)}};
@@ -89,7 +103,7 @@ std::string write_outputs(const plan_request& request, const outcome& made, cons
   const auto write = [&](const std::string& path, std::string_view what, const auto& make) {
     if (path.empty()) return;
     io::write_file(path, make());
-    said += brim::detail::text("wrote ", path, "  ", what, '\n');
+    said += brim::detail::text("wrote ", printable(path), "  ", what, '\n');
   };
   const auto either = [&](const auto& make) { return made.filled ? make(*made.filled) : make(made.pipeline); };
   write(request.json, "plan, to replay; check it with: brim verify", [&] { return io::plan_json(plan); });

@@ -7,7 +7,6 @@
 #include <brim/core/text.hpp>
 #include <brim/plan/lower.hpp>
 #include <brim/plan/verify.hpp>
-#include <brim/scheme/chimera.hpp>
 
 #include <algorithm>
 
@@ -43,7 +42,7 @@ brim::plan lower_and_verify(const plan_request& request, const outcome& made, co
 }  // namespace
 
 std::string run_plan(const plan_request& request) {
-  if (request.job.pairs != 1 && request.scheme != brim::schemes::chimera::name)
+  if (request.job.pairs != 1 && scheme_named(request.scheme).pairs == pair_rule::none)
     throw usage_error(text("--pairs is for schemes with routes in both directions: chimera, not ", request.scheme));
   check_outputs(request);
   const job work = prepare_job(request.job, read_profile(request.job.profile), chunk_rule::several);

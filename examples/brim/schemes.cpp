@@ -4,6 +4,7 @@
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 
@@ -16,15 +17,15 @@ using namespace brim::schemes;
 constexpr std::tuple<gpipe, one_f_one_b, interleaved_one_f_one_b, looped_bfs, chimera> all{};
 
 constexpr std::array table{
-    scheme_entry{gpipe::name, chunk_rule::one, "(p-1)(f+b)", "m microbatches", "every shape, 1 chunk",
+    scheme_entry{gpipe::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "m microbatches", "every shape, 1 chunk",
                  "all forwards, then all backwards"},
-    scheme_entry{one_f_one_b::name, chunk_rule::one, "(p-1)(f+b)", "p - device, at most m", "every shape, 1 chunk",
-                 "a backward as soon as there is one"},
-    scheme_entry{interleaved_one_f_one_b::name, chunk_rule::several, "(p-1)(f+b)/v", "about p + (p-1)/v",
-                 "every shape, any chunks", "1f1b over several chunks a device"},
-    scheme_entry{looped_bfs::name, chunk_rule::several, "(p-1)(f+b)/v", "m microbatches", "every shape, any chunks",
-                 "chunk by chunk, all microbatches each"},
-    scheme_entry{chimera::name, chunk_rule::one, "(p/2-1)(f+b) if f = b, m = p", "p/2 + 1 to p",
+    scheme_entry{one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "p - device, at most m",
+                 "every shape, 1 chunk", "a backward as soon as there is one"},
+    scheme_entry{interleaved_one_f_one_b::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v",
+                 "about p + (p-1)/v", "every shape, any chunks", "1f1b over several chunks a device"},
+    scheme_entry{looped_bfs::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v", "m microbatches",
+                 "every shape, any chunks", "chunk by chunk, all microbatches each"},
+    scheme_entry{chimera::name, chunk_rule::one, pair_rule::several, "(p/2-1)(f+b) if f = b, m = p", "p/2 + 1 to p",
                  "devices a multiple of 2 x pairs", "two routes in opposite directions; weights twice"},
 };
 static_assert(table.size() == std::tuple_size_v<decltype(all)>);
@@ -32,6 +33,12 @@ static_assert(table.size() == std::tuple_size_v<decltype(all)>);
 }  // namespace
 
 std::span<const scheme_entry> schemes() { return table; }
+
+const scheme_entry& scheme_named(std::string_view name) {
+  const auto found = std::find_if(table.begin(), table.end(), [&](const scheme_entry& s) { return s.name == name; });
+  BRIM_EXPECT(found != table.end());
+  return *found;
+}
 
 std::vector<std::string> scheme_names() {
   std::vector<std::string> names;

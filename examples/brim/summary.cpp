@@ -7,6 +7,8 @@
 #include <brim/schedule/metrics.hpp>
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 namespace tool {
 namespace {
@@ -81,6 +83,9 @@ void add_fill(std::string& out, const outcome& made, const brim::filled& filled)
        "pipeline and K-FAC, mean of the devices");
   line(out, "cannot exceed", percent(report.bound), what_binds(report));
   line(out, "load", fixed(report.load, 2), "work of one refresh of everything / bubble of one step");
+  const factor_count factors = count_factors(filled);
+  line(out, "factors", text(fixed(factors.refreshed_a_step, 1), " of ", factors.all, " a step"),
+       "how many are refreshed in a step, mean");
   line(out, "refresh", "every " + fixed(report.refresh_interval, 2) + " steps",
        "the layer that is refreshed least often, mean");
   line(out, "greatest age", counted(report.greatest_age, "step"),
@@ -94,6 +99,16 @@ void add_fill(std::string& out, const outcome& made, const brim::filled& filled)
 }
 
 }  // namespace
+
+factor_count count_factors(const brim::filled& filled) {
+  std::vector<std::array<std::int32_t, 3>> refreshed;
+  for (const brim::placed_work& work : filled.work)
+    if (work.what.kind == brim::action_kind::refresh && work.piece == 0)
+      refreshed.push_back({work.what.stage.value, work.what.layer.value, static_cast<std::int32_t>(work.what.side)});
+  const double a_step = static_cast<double>(refreshed.size()) / filled.cycle_length;
+  std::sort(refreshed.begin(), refreshed.end());
+  return {.all = std::unique(refreshed.begin(), refreshed.end()) - refreshed.begin(), .refreshed_a_step = a_step};
+}
 
 std::string what_binds(const brim::fill_report& report) {
   std::int64_t short_of_work = 0;

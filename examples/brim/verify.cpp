@@ -17,12 +17,12 @@ std::string run_verify(const verify_request& request) {
     return std::count_if(plan.instructions.begin(), plan.instructions.end(),
                          [&](const brim::instruction& i) { return is(i.what.kind); });
   };
-  return brim::detail::text("ok: ", request.file, ": ", plan.scheme, ", ", counted(plan.shape.devices, "device"), ", ",
-                            counted(plan.shape.microbatches, "microbatch"), ", ", counted(plan.steps, "step"), " of ",
-                            milliseconds(plan.step_length), ", transport ", name_of(plan.transport), ": ",
-                            plan.instructions.size(), " instructions (", count(brim::is_pipeline_action), " pipeline, ",
-                            count(brim::is_second_order), " second-order, ", count(brim::is_send), " sends), ",
-                            plan.waits.size(), " waits\n");
+  return brim::detail::text("ok: ", printable(request.file), ": ", plan.scheme, ", ",
+                            counted(plan.shape.devices, "device"), ", ", counted(plan.shape.microbatches, "microbatch"),
+                            ", ", counted(plan.steps, "step"), " of ", milliseconds(plan.step_length), ", transport ",
+                            name_of(plan.transport), ": ", plan.instructions.size(), " instructions (",
+                            count(brim::is_pipeline_action), " pipeline, ", count(brim::is_second_order),
+                            " second-order, ", count(brim::is_send), " sends), ", plan.waits.size(), " waits\n");
 }
 
 }  // namespace tool

@@ -2,6 +2,8 @@
 // What the command says to requests that it cannot fulfil: exit code, one line that names field or rule and value, no file.
 #include "tool.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using namespace tool_test;
@@ -10,6 +12,7 @@ struct bad_request {
   std::vector<std::string> words;
   int code;
   std::vector<std::string> says;
+  int lines = 1;
 };
 
 /// Empty where the command behaves as a bad request deserves.
@@ -19,7 +22,8 @@ std::string complaint(const result& got, const bad_request& want) {
            "; it says: " + got.err;
   if (!got.out.empty()) return "it prints: " + got.out;
   if (got.err.rfind("brim: ", 0) != 0) return "the message does not begin with brim: " + got.err;
-  if (got.err.find('\n') != got.err.size() - 1) return "the message is not one line: " + got.err;
+  if (got.err.back() != '\n' || std::count(got.err.begin(), got.err.end(), '\n') != want.lines)
+    return "the message is not " + std::to_string(want.lines) + " lines: " + got.err;
   for (const std::string& words : want.says)
     if (got.err.find(words) == std::string::npos) return "the message lacks \"" + words + "\": " + got.err;
   return {};
@@ -54,7 +58,13 @@ TEST_CASE("a wrong command line exits with 2") {
           {{"plan", "--profile", base, "--fill-policy", "best"}, 2, {"\"best\"", "oldest-longest", "pipefisher-rule"}},
           {{"plan", "--profile", base, "--transport", "pigeon"}, 2, {"\"pigeon\"", "one_queue"}},
           {{"plan", "--profile", base, "--fill", "shampoo"}, 2, {"\"shampoo\"", "none, kfac"}},
-          {{"plan", "--profile", base, "--no-such-option"}, 2, {"--no-such-option"}},
+          {{"plan", "--profile", base, "--no-such-option"}, 2, {"no option --no-such-option; see brim plan --help"}},
+          {{"plan", "--profil", base}, 2, {"no option --profil; did you mean --profile?"}},
+          {{"plan", "--profil=" + base}, 2, {"no option --profil; did you mean --profile?"}},
+          {{"compare", "--mircobatches", "4"}, 2, {"--mircobatches; did you mean --microbatches?"}},
+          {{"verify", "--fast"}, 2, {"no option --fast; see brim verify"}},
+          {{"--verson"}, 2, {"--verson; did you mean --version?"}},
+          {{"plan", "a\033[31m\nred", "--profile", base}, 2, {"a\\u001b[31m\\u000ared"}},
           {{"plan", "--profile", base, "--microbatches", "many"}, 2, {"--microbatches", "\"many\"", "whole number"}},
           {{"plan", "--profile", base, "--microbatches", "99999999999999999999"}, 2, {"99999999999999999999"}},
           {{"plan", "--profile", base, "--margin", "nan"}, 2, {"--margin"}},
@@ -112,6 +122,7 @@ TEST_CASE("an impossible request exits with 1") {
   write(place / "one.json", R"({"format": "brim.profile/1", "time_unit": "ms", "stages": [{"forward": 1, "backward": 2,
     "layers": [{"statistic": {"a": 1}, "refresh": {"a": 900}}]}]})");
   write(place / "plain.json", R"({"format": "brim.profile/1", "stages": [{"forward": 1, "backward": 2}]})");
+  write(place / "links.json", small_profile(R"(, "links": {"p2p": [1, 2]})"));
   write(place / "limited.json", small_profile(R"(, "devices": [{"memory": 150}])"));
   check(place,
         {
@@ -131,11 +142,18 @@ TEST_CASE("an impossible request exits with 1") {
             {one({"--devices", "1", "--fill", "kfac"}), 1, {"statistic a", "longest bubble of the device is 0"}},
             {one({"--devices", "2", "--fill", "kfac", "--panels", "never"}), 1, {"refresh a", "longest bubble"}},
             {{"plan", "--profile", "plain.json", "--devices", "4", "--fill", "kfac"}, 1, {"no layers"}},
-            {{"plan", "--profile", base, "--devices", "8"}, 1, {"4 stages", "has 8"}},
-            {{"plan", "--profile", base, "--memory-limit", "100MiB"}, 1, {"device 0", "104857600"}},
+            {{"plan", "--profile", base, "--devices", "8"}, 1, {base + ": stages has 4 entries; expected 8"}},
+            {{"plan", "--profile", "links.json"}, 1, {"brim: links.json: links.p2p has 2 entries; expected 3"}},
+            {{"plan", "--profile", base, "--memory-limit", "100MiB"}, 1, {"device 0", "limit is 100.0 MiB;"}},
+            {{"plan", "--profile", base, "--memory-limit", "1000MB"}, 1, {"limit is 953.7 MiB (1000000000 bytes);"}},
             {{"plan", "--profile", base, "--memory-limit", "3.4GiB", "--fill", "kfac"}, 1, {"factors", "device 0"}},
-            {{"plan", "--profile", "limited.json"}, 1, {"1f1b", "device 0", "157286400"}},
-            {{"compare", "--profile", base, "--memory-limit", "1MiB"}, 1, {"no scheme can be planned", "1048576"}},
+            {{"plan", "--profile", "limited.json"}, 1, {"1f1b", "device 0", "limit is 150.0 MiB"}},
+            {{"compare", "--profile", base, "--memory-limit", "1MiB"},
+             1,
+             {"no scheme can be planned\n  gpipe: device 0",
+              "\n  1f1b: ", "\n  looped-bfs: ", "\n  chimera: ", "1.0 MiB;"},
+             6},
+            {{"compare", "--profile", "one.json", "--devices", "4", "--pairs", "0"}, 1, {"at least one pair"}},
             {{"compare", "--profile", base, "--microbatches", "1000000000"}, 1, {"2^26"}},
         });
 }
@@ -147,6 +165,7 @@ TEST_CASE("the check of a message can fail") {
   CHECK(complaint({1, "half", "brim: the rule\n"}, want) != "");
   CHECK(complaint({1, "", "the rule\n"}, want) != "");
   CHECK(complaint({1, "", "brim: the rule\nand more\n"}, want) != "");
+  CHECK(complaint({1, "", "brim: the rule\nand more\n"}, {{}, 1, {"rule"}, 2}) == "");
   CHECK(complaint({1, "", "brim: something\n"}, want) != "");
 }
 
@@ -160,6 +179,6 @@ TEST_CASE("what waits for statistics respects the limit, and a policy that canno
   };
   CHECK(plan("1GiB", "pipefisher-rule").code == 0);
   const result tight = plan("317MiB", "pipefisher-rule");
-  CHECK(complaint(tight, {{}, 1, {"device 0 would keep", "1048576 bytes left"}}) == "");
+  CHECK(complaint(tight, {{}, 1, {"device 0 would keep", "1.0 MiB left"}}) == "");
   CHECK(plan("317MiB", "oldest-longest").code == 1);
 }

@@ -5,6 +5,8 @@
 
 #include <brim/version.hpp>
 
+#include <algorithm>
+
 namespace {
 
 using namespace tool_test;
@@ -19,6 +21,23 @@ int control_character(const std::string& text) {
   for (const char c : text)
     if (static_cast<unsigned char>(c) < ' ' && c != '\n') return static_cast<unsigned char>(c);
   return -1;
+}
+
+/// Whether there is a control character of two bytes, U+0080 to U+009F.
+bool control_c1(const std::string& text) {
+  for (std::size_t at = text.find('\xC2'); at != std::string::npos; at = text.find('\xC2', at + 1))
+    if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xA0) return true;
+  return false;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    widest = std::max(widest, end - at);
+    at = end + 1;
+  }
+  return widest;
 }
 
 }  // namespace
@@ -43,6 +62,69 @@ TEST_CASE("outputs are as reviewed") {
           {"plan", "--profile", example("bert-base-p100"), "--scheme", "chimera", "--fill", "kfac"});
   compare("compare_base.txt", {"compare", "--profile", example("bert-base-p100")});
   compare("schemes.txt", {"schemes"});
+}
+
+TEST_CASE("names in files do not steer the terminal") {
+  const workshop place("escapes");
+  const std::string nasty = "\\u0000\\u001b[31m\\nX\\u009b1m";  // in JSON: NUL, ESC, a line end, CSI of one byte
+  const std::string shown = "\\u0000\\u001b[31m\\u000aX\\u009b1m";
+  std::string profile = small_profile(R"(, "devices": [{"memory": 1}])");
+  profile.replace(profile.find("\"small\""), 7, '"' + nasty + '"');
+  profile.replace(profile.find("\"statistic\""), 0, "\"name\": \"" + nasty + "\", ");
+  write(place / "limited.json", profile);
+  profile.replace(profile.find(", \"devices\""), std::string::npos, "}\n");
+  write(place / "free.json", profile);
+  const auto says = [&](const std::vector<std::string>& words, std::string what) {
+    const result got = place.brim(words);
+    CHECK(control_character(got.out + got.err) == -1);
+    CHECK(control_c1(got.out + got.err) == false);
+    CHECK_MESSAGE((got.out + got.err).find(what) != std::string::npos, got.out << got.err);
+  };
+  says({"plan", "--profile", "free.json", "--json", "plan.json"}, "4 microbatches; " + shown + "\n");
+  says({"plan", "--profile", "free.json", "--fill", "kfac", "--devices", "4", "--panels", "never", "--microbatches",
+        "1", "--margin", "1000"},
+       " of " + shown + " (stage ");
+  says({"compare", "--profile", "free.json"}, "4 microbatches; " + shown + "\n");
+  std::string plan = content_of(place / "plan.json");
+  plan.replace(plan.find("\"1f1b\""), 6, '"' + nasty + '"');
+  write(place / "right.json", plan);
+  says({"verify", "right.json"}, "right.json: " + shown + ", 4 devices");
+  plan.replace(plan.find("\"peer\": 1"), 9, "\"peer\": 2");
+  write(place / "wrong.json", plan);
+  says({"verify", "wrong.json"}, shown);
+  plan.replace(plan.find("\"op\": \"forward\""), 15, "\"op\": \"" + nasty + '"');
+  write(place / "unknown.json", plan);
+  says({"verify", "unknown.json"}, "there is no action \"\\u0000\\u001b[31m\\nX");
+  write(place / "a\033b.json", plan);
+  says({"verify", "a\033b.json"}, "a\\u001bb.json: ");
+}
+
+TEST_CASE("compare takes pairs for the schemes that have them") {
+  const workshop place("pairs");
+  write(place / "small.json", small_profile());
+  const auto row = [](const std::string& table, const std::string& scheme) {
+    const std::size_t at = table.find('\n' + scheme + ' ');
+    REQUIRE(at != std::string::npos);
+    return table.substr(at, table.find('\n', at + 1) - at);
+  };
+  const std::string one = place.brim({"compare", "--profile", "small.json", "--fill", "none"}).out;
+  const std::string two = place.brim({"compare", "--profile", "small.json", "--fill", "none", "--pairs", "2"}).out;
+  for (const std::string scheme : {"gpipe", "1f1b", "interleaved-1f1b", "looped-bfs"})
+    CHECK(row(one, scheme) == row(two, scheme));
+  CHECK(row(one, "chimera") != row(two, "chimera"));
+  const std::string plan = place.brim({"plan", "--profile", "small.json", "--scheme", "chimera", "--pairs", "2"}).out;
+  const std::size_t makespan = plan.find("makespan       ") + 15;
+  CHECK(row(two, "chimera").find(plan.substr(makespan, plan.find(" ms", makespan) - makespan)) != std::string::npos);
+}
+
+TEST_CASE("tables are at most 120 columns wide, also where a reason is long") {
+  const workshop place("width");
+  write(place / "small.json", small_profile());
+  const std::string out = place.brim({"compare", "--profile", "small.json", "--memory-limit", "370MiB"}).out;
+  CHECK(out.find("refused: ") != std::string::npos);
+  CHECK(widest_line(out) > 100);
+  CHECK(widest_line(out) <= 120);
+  CHECK(widest_line("12\n1234\n1") == 4);
 }
 
 TEST_CASE("verify says what it has checked") {
@@ -136,4 +218,6 @@ TEST_CASE("a full disk behind standard output is noticed") {
 TEST_CASE("the check for control characters can fail") {
   CHECK(control_character("a\nb") == -1);
   CHECK(control_character("a\033[0m") == 27);
+  CHECK(control_c1("a\xC2\x9B"));
+  CHECK(!control_c1("a\xC2\xA0"));
 }
