@@ -117,6 +117,19 @@ TEST_CASE("compare takes pairs for the schemes that have them") {
   CHECK(row(two, "chimera").find(plan.substr(makespan, plan.find(" ms", makespan) - makespan)) != std::string::npos);
 }
 
+TEST_CASE("the sample of a profile is complete enough for K-FAC") {
+  const workshop place("sample");
+  const result plan = place.brim({"plan", "--profile", example("sample"), "--scheme", "chimera", "--fill", "kfac"});
+  CHECK_MESSAGE(plan.code == 0, plan.err);
+  for (const char* line :
+       {"\n  memory limit   16.00 GiB ", "\n  factors ",
+        "+ 3.6 % a step               a step takes 622.7 ms, without K-FAC 600.8 ms", "\n  kept memory "})
+    CHECK_MESSAGE(plan.out.find(line) != std::string::npos, plan.out);
+  const result table = place.brim({"compare", "--profile", example("sample")});
+  CHECK(table.out.find("refused") == std::string::npos);
+  CHECK(table.out.find(" factors ") != std::string::npos);
+}
+
 TEST_CASE("tables are at most 120 columns wide, also where a reason is long") {
   const workshop place("width");
   write(place / "small.json", small_profile());
