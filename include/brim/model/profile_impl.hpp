@@ -65,18 +65,20 @@ struct profile_checker {
     }
   }
 
-  static void count(std::string_view field, std::size_t have, std::int32_t need, std::string_view rule) {
+  static void count(std::string_view field, std::size_t have, std::string_view noun, std::int32_t need,
+                    std::string_view rule) {
     if (have != 1 && have != static_cast<std::size_t>(need))
-      fail(text("profile: ", field, " has ", have, " entries; expected ", need, ", one for each ", rule,
+      fail(text("profile: ", field, ": it lists ", have, " ", noun, "; expected ", need, ", one for each ", rule,
                 ", or a single one for all"));
   }
 
   void check(const placement& where) const {
     if (costs.stages.empty()) fail("profile: it has no stages; expected at least one");
-    count("stages", costs.stages.size(), where.stages, "stage of the schedule");
-    if (!costs.devices.empty()) count("devices", costs.devices.size(), where.devices, "device of the schedule");
+    count("stages", costs.stages.size(), "stages", where.stages, "stage of the schedule");
+    if (!costs.devices.empty())
+      count("devices", costs.devices.size(), "devices", where.devices, "device of the schedule");
     if (!costs.links.p2p.empty())
-      count("links.p2p", costs.links.p2p.size(), where.stages - 1, "boundary between stages");
+      count("links.p2p", costs.links.p2p.size(), "times", where.stages - 1, "boundary between stages");
     for (std::size_t s = 0; s < costs.stages.size(); ++s) stage(costs.stages[s], s);
     for (std::size_t d = 0; d < costs.devices.size(); ++d)
       if (!(costs.devices[d].speed >= 1e-6 && costs.devices[d].speed <= 1e6))

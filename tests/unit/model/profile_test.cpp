@@ -86,13 +86,13 @@ brim::error refused_after(Change change) {
 
 TEST_CASE("a profile that does not fit the placement") {
   CHECK(says(refused(with_stages(0)), bad, "no stages"));
-  CHECK(says(refused(with_stages(2)), bad, "stages has 2 entries; expected 3"));
-  CHECK(says(refused(with_stages(4)), bad, "stages has 4 entries; expected 3"));
-  CHECK(says(refused_after([](auto& p) { p.devices.resize(2); }), bad, "devices has 2 entries; expected 3"));
+  CHECK(says(refused(with_stages(2)), bad, "stages: it lists 2 stages; expected 3"));
+  CHECK(says(refused(with_stages(4)), bad, "stages: it lists 4 stages; expected 3"));
+  CHECK(says(refused_after([](auto& p) { p.devices.resize(2); }), bad, "devices: it lists 2 devices; expected 3"));
   CHECK(says(refused_after([](auto& p) {
                p.links.p2p = {1, 2, 3};
              }),
-             bad, "profile: links.p2p has 3 entries; expected 2, one for each boundary"));
+             bad, "profile: links.p2p: it lists 3 times; expected 2, one for each boundary"));
   CHECK_NOTHROW(brim::check_profile(with_stages(3), brim::one_stage_a_device({.devices = 3})));
 }
 
@@ -132,6 +132,6 @@ TEST_CASE("impossible values are named by stage and field") {
   }
   for (const double speed :
        {0.0, -1.0, 1e-7, 1e7, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-    CHECK(says(refused_after([&](auto& p) { p.devices.assign(3, {.speed = speed}); }), bad, "device 0: speed"));
+    CHECK(says(refused_after([&](auto& p) { p.devices.assign(3, {.speed = speed}); }), bad, "devices[0].speed"));
 }
 #endif

@@ -198,7 +198,7 @@ TEST_CASE("a profile that does not fit says so") {
   CHECK(says(error_of([&] {
                static_cast<void>(brim::simulate(brim::schemes::gpipe{}, {2, 2}, p));
              }),
-             error_code::bad_profile, "lists 3 stages, the schedule has 2"));
+             error_code::bad_profile, "stages: it lists 3 stages; expected 2"));
   p.stages.resize(1);
   p.stages[0].cost.forward = brim::longest_duration;
   p.devices = {{.speed = 1e-6}};
