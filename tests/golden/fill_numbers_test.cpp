@@ -41,10 +41,10 @@ TEST_CASE(
   CHECK(100 * whole.report.utilization >= 99.0);  // also where no inversion may be cut
 }
 
-TEST_CASE("every profile is filled to 0.6 points of its bound, with low ages, and keeps no more than a one-shot plan") {
+TEST_CASE("every published profile is filled to 0.6 points of its bound, with low ages, and keeps no more than a one-shot plan") {
   int cases = 0;
   for (const auto& file : std::filesystem::directory_iterator(source_dir() / "examples/profiles")) {
-    if (file.path().extension() != ".json") continue;
+    if (file.path().extension() != ".json" || file.path().stem() == "sample") continue;  // that one is invented
     const brim::profile profile = brim::io::read_profile(file.path());
     const std::string name = file.path().stem().string();
     const int devices = profile.stages.size() > 1                ? static_cast<int>(profile.stages.size())
