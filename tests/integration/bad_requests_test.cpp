@@ -153,7 +153,7 @@ TEST_CASE("an impossible request exits with 1") {
              {"no scheme can be planned\n  gpipe: device 0",
               "\n  1f1b: ", "\n  looped-bfs: ", "\n  chimera: ", "1.0 MiB;"},
              6},
-            {{"compare", "--profile", "one.json", "--devices", "4", "--pairs", "0"}, 1, {"at least one pair"}},
+            {{"compare", "--profile", "plain.json", "--devices", "4", "--pairs", "0"}, 1, {"at least one pair"}},
             {{"compare", "--profile", base, "--microbatches", "1000000000"}, 1, {"2^26"}},
         });
 }
