@@ -41,7 +41,7 @@ TEST_CASE(
   CHECK(100 * whole.report.utilization >= 99.0);  // also where no inversion may be cut
 }
 
-TEST_CASE("every published profile is filled to 0.6 points of its bound, with low ages, and keeps no more than a one-shot plan") {
+TEST_CASE("every published profile is filled to 0.6 points of its bound, with low ages, in one-shot memory") {
   int cases = 0;
   for (const auto& file : std::filesystem::directory_iterator(source_dir() / "examples/profiles")) {
     if (file.path().extension() != ".json" || file.path().stem() == "sample") continue;  // that one is invented
