@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <brim/core/error.hpp>
+#include <brim/core/text.hpp>
 #include <brim/fill/build_filled.hpp>
 #include <brim/fill/concepts.hpp>
 #include <brim/fill/filled.hpp>
@@ -27,11 +29,14 @@ template <work_source Source, fill_policy Policy>
 std::vector<group_cycle> staggered_cycle(prepared_fill& prepared, const timeline& pipeline, const Source& source,
                                          const Policy& policy, const fill_options& options) {
   const std::int32_t devices = pipeline.program.shape.devices;
+  kept_refusal refused;
   const auto search = [&](const prepared_fill& from) {
-    return cycle_search<Policy>(from, policy, options, devices, most_operations);
+    cycle_search<Policy> searched(from, policy, options, devices, most_operations);
+    cycle_candidate found = searched.best();
+    refused = nearer(refused, searched.refused());
+    return found;
   };
-  cycle_search<Policy> whole = search(prepared);
-  cycle_candidate best = whole.best();
+  cycle_candidate best = search(prepared);
   prepared_fill best_from = prepared;
   fill_options cut_all = options;
   cut_all.panels = panel_rule::always;
@@ -39,12 +44,16 @@ std::vector<group_cycle> staggered_cycle(prepared_fill& prepared, const timeline
   const bool may_cut = options.panels == panel_rule::when_needed;
   for (ticks shorter = 1; shorter <= 4 && may_cut && !done(); shorter *= 2) {
     prepared_fill cut = prepare_fill(pipeline, source, cut_all, shorter);
-    cycle_candidate candidate = search(cut).best();
+    cycle_candidate candidate = search(cut);
     if (!candidate.found() || (best.found() && !candidate.rating.better(best.rating, options.tolerance))) continue;
     best = std::move(candidate);
     best_from = std::move(cut);
   }
-  if (!best.found()) whole.refuse();
+  if (!best.found()) {
+    refused.raise_if_any();
+    raise(error_code::no_fill, text("fill: no repeating table of at most ", options.longest_cycle,
+                                    " steps keeps up with the work; raise longest_cycle, or allow panels"));
+  }
   prepared = std::move(best_from);
   return std::move(best.groups);
 }

@@ -52,51 +52,41 @@ inline std::int32_t common_length(const std::vector<group_cycle>& cycles, std::i
   return static_cast<std::int32_t>(common);
 }
 
-/// What each device may keep for its statistics, and the tables that were refused for it.
-class kept_limits {
- public:
-  kept_limits(const prepared_fill& prepared, const fill_options& options, std::int32_t devices)
-      : prepared_(prepared),
-        limits_(options.kept_limits),
-        devices_(devices) {}
+/// A table that was refused because a device would keep too much.
+struct kept_refusal {
+  std::int32_t device = -1;
+  bytes kept = 0;
+  bytes limit = 0;
 
-  /// Whether every device of the group keeps within its limit. Remembers the table that came nearest.
-  bool hold(const fill_group& group, const group_cycle& cycle) {
-    if (limits_.empty()) return true;
-    refused worst;
-    for (const std::int32_t lane : group.lanes) {
-      const std::int32_t device = lane % devices_;
-      const bytes limit = limits_[static_cast<std::size_t>(device)];
-      const bytes kept = kept_on_lane(prepared_.work, prepared_.bubbles, lane, cycle.pieces, cycle.window);
-      if (kept > limit && kept - limit > worst.excess()) worst = {device, kept, limit};
-    }
-    if (worst.device < 0) return true;
-    if (nearest_.device < 0 || worst.excess() < nearest_.excess()) nearest_ = worst;
-    return false;
-  }
-
-  /// Stops with `over_memory` where a table was refused.
-  void raise_refused() const {
-    if (nearest_.device < 0) return;
+  [[nodiscard]] bool exists() const { return device >= 0; }
+  [[nodiscard]] bytes excess() const { return kept - limit; }
+  /// Stops with `over_memory`, if there is one.
+  void raise_if_any() const {
+    if (!exists()) return;
     raise(error_code::over_memory,
-          text("fill: device ", nearest_.device, " would keep ", nearest_.kept,
-               " bytes of inputs and errors for its statistics, and has ", nearest_.limit, " bytes left for them"),
-          {.device = nearest_.device});
+          text("fill: device ", device, " would keep ", kept,
+               " bytes of inputs and errors for its statistics, and has ", limit, " bytes left for them"),
+          {.device = device});
   }
-
- private:
-  struct refused {
-    std::int32_t device = -1;
-    bytes kept = 0;
-    bytes limit = 0;
-
-    [[nodiscard]] bytes excess() const { return kept - limit; }
-  };
-
-  const prepared_fill& prepared_;
-  const std::vector<bytes>& limits_;
-  std::int32_t devices_;
-  refused nearest_;
 };
+
+/// The one that asks for less.
+[[nodiscard]] inline const kept_refusal& nearer(const kept_refusal& a, const kept_refusal& b) {
+  return !b.exists() || (a.exists() && a.excess() <= b.excess()) ? a : b;
+}
+
+/// The device of a group that exceeds its limit most, if any does.
+inline kept_refusal over_limit(const prepared_fill& prepared, const fill_options& options, const fill_group& group,
+                               const group_cycle& cycle, std::int32_t devices) {
+  kept_refusal worst;
+  if (options.kept_limits.empty()) return worst;
+  for (const std::int32_t lane : group.lanes) {
+    const std::int32_t device = lane % devices;
+    const bytes limit = options.kept_limits[static_cast<std::size_t>(device)];
+    const bytes kept = kept_on_lane(prepared.work, prepared.bubbles, lane, cycle.pieces, cycle.window);
+    if (kept > limit && kept - limit > worst.excess()) worst = {device, kept, limit};
+  }
+  return worst;
+}
 
 }  // namespace brim::detail

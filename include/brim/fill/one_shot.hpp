@@ -48,11 +48,10 @@ std::vector<group_cycle> one_shot_cycle(const prepared_fill& prepared, const Pol
     longest = std::max(longest, out.back().window.steps);
   }
   const bool wait = common_length(out, longest_common) == 0;
-  kept_limits limits(prepared, options, devices);
   for (std::size_t g = 0; g < out.size(); ++g) {
     const fill_group& group = prepared.groups[g];
     if (wait && longest % out[g].window.steps != 0) out[g] = one_shot_group(prepared, group, policy, options, longest);
-    if (!limits.hold(group, out[g])) limits.raise_refused();
+    over_limit(prepared, options, group, out[g], devices).raise_if_any();
   }
   return out;
 }

@@ -64,8 +64,9 @@ inline bool needs_panels(const work_set& work, const bubble_set& bubbles, std::i
                                         ticks bubble, ticks margin_permille) {
   raise(error_code::item_too_long,
         text(describe_batch(work, batch, devices), " takes ", batch.duration, " ticks in one piece and needs ",
-             room_for(batch.duration, margin_permille), " with its margin; the longest bubble of the device is ",
-             bubble, " ticks. Allow panels, or use more devices or fewer microbatches a step."),
+             room_for(batch.duration, margin_permille), " ticks with its margin; the longest bubble of the device is ",
+             bubble, " ticks. ", bubble > 0 ? "Allow panels, or use" : "Use",
+             " more devices or fewer microbatches a step."),
         {.device = batch.lane % devices, .stage = batch.what.stage.value, .layer = batch.what.layer.value});
 }
 

@@ -81,7 +81,7 @@ class cycle_search {
       : prepared_(prepared),
         policy_(policy),
         options_(options),
-        limits_(prepared, options, devices),
+        devices_(devices),
         budget_(most_operations) {
     for (const fill_group& group : prepared.groups) {
       loads_.push_back(load_of(prepared.work, prepared.bubbles, group));
@@ -94,6 +94,7 @@ class cycle_search {
   cycle_candidate best() {
     std::vector<group_cycle> own;
     for (const std::size_t g : all_) {
+      refused_ = {};
       cycle_candidate alone = shortest_good({g});
       if (!alone.found()) return {};
       own.push_back(std::move(alone.groups.front()));
@@ -102,12 +103,8 @@ class cycle_search {
     return shortest_good(all_);
   }
 
-  /// Why there is no table. Call it after `best` has found none.
-  [[noreturn]] void refuse() const {
-    limits_.raise_refused();
-    raise(error_code::no_fill, text("fill: no repeating table of at most ", options_.longest_cycle,
-                                    " steps keeps up with the work; raise longest_cycle, or allow panels"));
-  }
+  /// After `best` has found none: the table that came nearest to the limits, of the group that has none within them.
+  [[nodiscard]] const kept_refusal& refused() const { return refused_; }
 
  private:
   using group_list = std::vector<std::size_t>;
@@ -265,7 +262,8 @@ class cycle_search {
       if (!known_[table]) {
         const fill_group& group = search_.prepared_.groups[g_];
         group_cycle cycle = search_.repeat(group, tables_[table]);
-        if (cycle.found() && search_.limits_.hold(group, cycle)) runs_[table] = std::move(cycle);
+        const kept_refusal over = search_.over(group, cycle);
+        if (!over.exists()) runs_[table] = std::move(cycle);
         known_[table] = true;
       }
       return runs_[table];
@@ -277,6 +275,12 @@ class cycle_search {
     std::vector<group_cycle> runs_;  ///< empty where the table does not repeat, or keeps too much
     std::vector<bool> known_;
   };
+
+  kept_refusal over(const fill_group& group, const group_cycle& cycle) {
+    const kept_refusal over = over_limit(prepared_, options_, group, cycle, devices_);
+    refused_ = nearer(refused_, over);
+    return over;
+  }
 
   /// Runs the table until a round ends in the state in which it began.
   group_cycle repeat(const fill_group& group, const admission_table& table) {
@@ -301,7 +305,8 @@ class cycle_search {
   const prepared_fill& prepared_;
   const Policy& policy_;
   const fill_options& options_;
-  kept_limits limits_;
+  std::int32_t devices_;
+  kept_refusal refused_;  ///< in the search for the group in hand
   search_budget budget_;
   std::vector<group_load> loads_;
   group_list all_;

@@ -92,18 +92,21 @@ class fill_stream {
     else
       for (const std::int32_t permille : grid)
         for (const bool caps : {false, true}) candidates.push_back({permille, caps});
-    detail::kept_limits limits(prepared_, options_.fill, devices_);
+    detail::kept_refusal refused;
     std::vector<measured_run> runs;
     double most = 0;
     for (const detail::admission_threshold& candidate : candidates) {
       measured_run run{candidate, measure(group, candidate)};
-      if (!run.cycle.found() || !limits.hold(group, run.cycle)) continue;
+      if (!run.cycle.found()) continue;
+      const detail::kept_refusal over = detail::over_limit(prepared_, options_.fill, group, run.cycle, devices_);
+      refused = detail::nearer(refused, over);
+      if (over.exists()) continue;
       for (const ticks lane : run.cycle.work) run.work += static_cast<double>(lane);
       most = std::max(most, run.work);
       runs.push_back(std::move(run));
     }
     if (runs.empty()) {
-      limits.raise_refused();
+      refused.raise_if_any();
       raise(error_code::no_fill, detail::text("fill_stream: work is still pending after ", most_steps, " steps"));
     }
     const double near = static_cast<double>(group.lanes.size()) * options_.measured_steps *

@@ -82,7 +82,7 @@ template <memory_model Memory>
     if (limit > 0 && peaks[d] > limit)
       return fault{error_code::over_memory,
                    detail::text("plan ", p.scheme, ": device ", d, " needs ", peaks[d],
-                                " bytes at its peak, its limit is ", limit),
+                                " bytes at its peak, its limit is ", limit, " bytes"),
                    {.device = static_cast<std::int32_t>(d)}};
   }
   return {};

@@ -637,7 +637,7 @@ TEST_CASE("verify: memory") {
   REQUIRE(found);
   CHECK(found->code == error_code::over_memory);
   CHECK(found->site.device == 1);
-  CHECK(found->sentence == "plan 1f1b: device 1 needs 110 bytes at its peak, its limit is 109");
+  CHECK(found->sentence == "plan 1f1b: device 1 needs 110 bytes at its peak, its limit is 109 bytes");
 #if BRIM_HAS_EXCEPTIONS
   CHECK_THROWS_AS(verify(p, memory, little), error);
 #endif
