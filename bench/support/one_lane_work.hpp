@@ -39,8 +39,9 @@ struct one_lane_work {
       batch.first_release = static_cast<std::uint32_t>(out.releases.size());
       batch.release_count = static_cast<std::uint32_t>(each);
       for (std::int32_t i = 0; i < each; ++i) {
-        const auto at = static_cast<std::size_t>(i % t.shape.microbatches);
-        out.releases.push_back({t.times[at].end, t.times[at].end, brim::microbatch_index(i % t.shape.microbatches)});
+        const std::int64_t microbatch = std::int64_t{i} * t.shape.microbatches / each;
+        const brim::ticks end = t.times[static_cast<std::size_t>(microbatch)].end;
+        out.releases.push_back({end, end, brim::microbatch_index(microbatch)});
       }
       out.batches.push_back(batch);
     }

@@ -53,7 +53,8 @@ class work_check {
     if (unit.first_batch != batches) fail(text("first_batch is ", unit.first_batch, "; expected ", batches));
     if (unit.batch_count < 1 || unit.batch_count > left)
       fail(text("batch_count is ", unit.batch_count, "; expected 1 … ", left));
-    if (unit.gates < 0 || unit.gates > most_work_pieces) fail(text("it has ", unit.gates, " gates"));
+    if (unit.gates < 0 || unit.gates > most_work_pieces - gates_) fail(text("it has ", unit.gates, " gates"));
+    gates_ += unit.gates;
     batches += unit.batch_count;
     for (std::uint32_t b = unit.first_batch; b < batches; ++b) {
       enter("batch", b);
@@ -167,6 +168,7 @@ class work_check {
   std::int64_t lanes_ = 0;
   ticks ticks_ = 0;
   std::int64_t pieces_ = 0;
+  std::int64_t gates_ = 0;
   bytes kept_ = 0;
   std::vector<std::int64_t> missing_;  ///< batches that have not signalled yet, by gate
   std::vector<gate_pair> waiting_;

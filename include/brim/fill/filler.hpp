@@ -53,14 +53,16 @@ class filler {
       unit_at[static_cast<std::size_t>(group.units[u])] = static_cast<std::int32_t>(u);
     std::vector<std::int32_t> part_at(work.batches.size(), -1);
     for (const std::int32_t lane : group.lanes) add_lane(lane, unit_at, part_at);
-    std::size_t gates = 0;
+    std::uint32_t gates = 0;
     for (const std::int32_t u : group.units) {
       const work_unit& unit = work.units[static_cast<std::size_t>(u)];
-      unit_state state{
-          .first_part = unit_parts_.size(), .parts = unit.batch_count, .first_gate = gates, .gates = unit.gates};
+      unit_state state{.first_part = static_cast<std::uint32_t>(unit_parts_.size()),
+                       .parts = unit.batch_count,
+                       .first_gate = gates,
+                       .gates = unit.gates};
       for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)
         unit_parts_.push_back(part_at[b]);
-      gates += static_cast<std::size_t>(unit.gates) * flights;
+      gates += static_cast<std::uint32_t>(unit.gates * flights);
       units_.push_back(state);
     }
     gates_.assign(gates, {});
@@ -71,7 +73,10 @@ class filler {
   bool run_step(std::span<const std::int32_t> started) {
     for (const std::int32_t u : started)
       if (in_flight(u) >= flights) return false;
-    for (const std::int32_t u : started) start(units_[static_cast<std::size_t>(u)]);
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      if (i + ahead < started.size()) prefetch(parts_[first_part_of(started[i + ahead])]);
+      start(units_[static_cast<std::size_t>(started[i])]);
+    }
     const ticks begin = step_ * bubbles_.step_length;
     for (lane_state& lane : lanes_) {
       lane.gap = 0;
@@ -80,8 +85,6 @@ class filler {
     }
     for (lane_state* lane = furthest_behind(); lane != nullptr; lane = furthest_behind()) advance(*lane, begin);
     for (lane_state& lane : lanes_) release_until(lane, begin + bubbles_.step_length, begin);
-    for (const std::int32_t u : started)
-      for_each_part(units_[static_cast<std::size_t>(u)], [](part_state& part) { part.fresh = -1; });
     for (lane_state& lane : lanes_)
       std::erase_if(lane.live, [](const live_step& live) { return live.unfinished == 0; });
     ++step_;
@@ -149,8 +152,8 @@ class filler {
     std::int32_t released = 0;
     std::int32_t pending = 0;  ///< not yet placed, released or not
   };
-  /// A batch, with all that placing one of its pieces touches.
-  struct part_state {
+  /// A batch, with all that placing one of its pieces touches, in one cache line.
+  struct alignas(64) part_state {
     ticks duration;
     std::int32_t batch;
     std::int32_t unit;
@@ -158,17 +161,25 @@ class filler {
     std::int32_t division;
     std::int32_t lane;  ///< position in `lanes_`
     std::int32_t rank;
-    std::int32_t fresh = -1;  ///< flight whose statistics the running step takes
+    std::int32_t signals;
     part_progress progress[flights]{};
+
+    /// The flight whose statistics the step takes; −1 for none.
+    [[nodiscard]] std::int32_t fresh(std::int32_t step) const {
+      for (std::int32_t f = 0; f < flights; ++f)
+        if (progress[f].step == step) return f;
+      return -1;
+    }
   };
+  static_assert(sizeof(part_state) == 64);
   struct flight_state {
     std::int32_t step = -1;
     std::int32_t unfinished = 0;  ///< batches
   };
   struct unit_state {
-    std::size_t first_part;
-    std::size_t parts;
-    std::size_t first_gate;
+    std::uint32_t first_part;
+    std::uint32_t parts;
+    std::uint32_t first_gate;
     std::int32_t gates;
     flight_state flight[flights]{};
   };
@@ -230,6 +241,17 @@ class filler {
     return work_.batches[static_cast<std::size_t>(part.batch)];
   }
 
+  /// Parts stand by rank and units by layer, so with many of them each step from one to the other leaves the cache. What is
+  /// needed soon is asked for early.
+  static constexpr std::size_t ahead = 8;
+  template <class State>
+  static void prefetch(const State& state) {
+    __builtin_prefetch(&state, 1);
+  }
+  [[nodiscard]] std::size_t first_part_of(std::int32_t u) const {
+    return static_cast<std::size_t>(unit_parts_[units_[static_cast<std::size_t>(u)].first_part]);
+  }
+
   template <class Use>
   void for_each_part(const unit_state& unit, Use use) {
     for (std::size_t i = unit.first_part; i < unit.first_part + unit.parts; ++i)
@@ -259,6 +281,7 @@ class filler {
                         .division = batch.division,
                         .lane = static_cast<std::int32_t>(lanes_.size()),
                         .rank = static_cast<std::int32_t>(rank),
+                        .signals = batch.signals,
                         .progress = {}});
       state.room.push_back(room_for(batch.duration, margin_permille_));
       for (std::uint32_t r = batch.first_release; r < batch.first_release + batch.release_count; ++r)
@@ -276,9 +299,7 @@ class filler {
     for (std::int32_t g = 0; g < unit.gates; ++g) gates_[gate_at(unit, f, g)] = {};
     for_each_part(unit, [&](part_state& part) {
       part.progress[f] = {step_, 0, part.pieces};
-      part.fresh = f;
-      const std::int32_t signals = batch_of(part).signals;
-      if (signals >= 0) ++gates_[gate_at(unit, f, signals)].unfinished;
+      if (part.signals >= 0) ++gates_[gate_at(unit, f, part.signals)].unfinished;
       lane_state& lane = lanes_[static_cast<std::size_t>(part.lane)];
       if (lane.live.empty() || lane.live.back().step != step_)
         lane.live.push_back({.step = step_, .unfinished = 0, .ready = ready_set(lane.room.size())});
@@ -324,7 +345,7 @@ class filler {
 
   [[nodiscard]] ticks next_release(lane_state& lane, ticks begin) const {
     while (lane.release < lane.releases.size() &&
-           parts_[static_cast<std::size_t>(lane.releases[lane.release].part)].fresh < 0)
+           parts_[static_cast<std::size_t>(lane.releases[lane.release].part)].fresh(step_) < 0)
       ++lane.release;
     ticks at = lane.release < lane.releases.size() ? begin + lane.releases[lane.release].at : never;
     if (!lane.arrivals.empty()) at = std::min(at, lane.arrivals.front().at);
@@ -334,7 +355,7 @@ class filler {
   void release_until(lane_state& lane, ticks now, ticks begin) {
     for (; lane.release < lane.releases.size() && begin + lane.releases[lane.release].at <= now; ++lane.release) {
       part_state& part = parts_[static_cast<std::size_t>(lane.releases[lane.release].part)];
-      if (part.fresh >= 0) release(lane, part, part.fresh, part.division);
+      if (const std::int32_t f = part.fresh(step_); f >= 0) release(lane, part, f, part.division);
     }
     std::size_t arrived = 0;
     for (; arrived < lane.arrivals.size() && lane.arrivals[arrived].at <= now; ++arrived) {
@@ -388,6 +409,8 @@ class filler {
 
   void place(lane_state& lane, const choice& next) {
     part_state& part = parts_[lane.first_part + next.rank];
+    if (next.rank + ahead < lane.room.size())
+      prefetch(units_[static_cast<std::size_t>(parts_[lane.first_part + next.rank + ahead].unit)]);
     const std::int32_t f = part.progress[0].step == next.live->step && part.progress[0].pending > 0 ? 0 : 1;
     part_progress& done = part.progress[f];
     const std::int32_t piece = part.pieces - done.pending;
@@ -405,11 +428,10 @@ class filler {
   void finish(const part_state& part, std::int32_t f, ticks end) {
     unit_state& unit = units_[static_cast<std::size_t>(part.unit)];
     --unit.flight[f].unfinished;
-    const std::int32_t signals = batch_of(part).signals;
-    if (signals < 0) return;
-    gate_state& gate = gates_[gate_at(unit, f, signals)];
+    if (part.signals < 0) return;
+    gate_state& gate = gates_[gate_at(unit, f, part.signals)];
     gate.latest = std::max(gate.latest, end);
-    if (--gate.unfinished == 0) open_gate(unit, f, signals, gate.latest);
+    if (--gate.unfinished == 0) open_gate(unit, f, part.signals, gate.latest);
   }
 
   void open_gate(const unit_state& unit, std::int32_t f, std::int32_t gate, ticks at) {
