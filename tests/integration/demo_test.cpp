@@ -18,5 +18,8 @@ TEST_CASE("the demo runs, verifies four plans and writes their files") {
     for (const std::string kind : {".plan.json", ".trace.json", ".svg", ".csv"})
       CHECK_MESSAGE(!tool_test::content_of(place / "files" / (name + kind)).empty(), name << kind);
   }
+  const std::string picture = "bert-large-chimera.svg";  // README shows it; copy it there when plans change
+  CHECK(tool_test::content_of(test_support::source_dir() / "docs" / "pictures" / picture) ==
+        tool_test::content_of(place / "files" / picture));
   CHECK(out.find("59.8") != std::string::npos);  // busy before the fill, as published for BERT-Large
 }
