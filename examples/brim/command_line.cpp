@@ -205,7 +205,7 @@ class parser {
   void add_fill(CLI::App* command, job_request& job, std::string& fill) {
     choice(command, "--fill", fill, {"none", "kfac"}, "optional work for the bubbles");
     choice(command, "--fill-policy", job.policy, policy_names(), "which piece goes into a bubble next");
-    number(command, "--steps", job.steps, "longest table of steps to look for; extended to twice the load [16]");
+    number(command, "--steps", job.steps, "longest table of steps; 0: 32, or twice the load where that is more [0]");
     number(command, "--margin", job.margin_percent,
            "percent of its own length that a piece must leave free in a bubble [5]");
     choice(command, "--panels", job.panels, {"never", "when-needed", "always"}, "cut inversions into panels");
@@ -254,7 +254,7 @@ class parser {
     plan_request_.colour = colour_ == "never" ? colour_rule::never : colour_rule::when_terminal;
     if (!(job.margin_percent >= 0 && job.margin_percent <= 1000))
       throw usage_error("--margin is out of range; expected 0 to 1000 percent");
-    if (job.steps < 1 || job.steps > 1024) throw usage_error(text("--steps is ", job.steps, "; expected 1 to 1024"));
+    if (job.steps < 0 || job.steps > 4096) throw usage_error(text("--steps is ", job.steps, "; expected 0 to 4096"));
     if (plan_request_.width < 10 || plan_request_.width > 1000)
       throw usage_error(text("--width is ", plan_request_.width, "; expected 10 to 1000 columns"));
   }

@@ -106,7 +106,10 @@ class comparison {
         "\nbubble    idle share of the makespan, before any fill\n"
         "period    idle share of the period, which is a step without a barrier\n"
         "gap       how much longer the makespan is than any order of these stages must be\n"
-        "peak      memory of the pipeline alone, worst device\n";
+        "peak      memory of the pipeline alone, worst device\n"
+        "          Sums of gradients and results over several holders of a stage (chimera, replicas) take no time "
+        "here, and\n"
+        "          transfers do not wait for each other; brim plan says what its transport adds.\n";
     if (request_.fill == fill_kind::kfac)
       out += text("K-FAC     busy share of a step with K-FAC in the bubbles, policy ", request_.policy,
                   "\nbound     what no fill exceeds: a device's bubbles full, or every layer of it refreshed in every "

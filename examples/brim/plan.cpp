@@ -6,6 +6,7 @@
 
 #include <brim/core/text.hpp>
 #include <brim/plan/lower.hpp>
+#include <brim/plan/replay_length.hpp>
 #include <brim/plan/verify.hpp>
 
 #include <algorithm>
@@ -39,6 +40,17 @@ brim::plan lower_and_verify(const plan_request& request, const outcome& made, co
   return kept;
 }
 
+/// What the transport adds: the timeline above has transfers that never wait for each other.
+std::string replayed(const plan_request& request, const brim::plan& plan, const job& work) {
+  const brim::ticks planned = plan.steps * plan.step_length;
+  const brim::ticks real = replay_length(plan, work.costs);
+  const std::string start = text("replayed on ", request.transport, ": ");
+  if (real <= planned) return start + "its transfers make no step longer\n";
+  return text(start, "a step takes ", milliseconds(real / plan.steps), ", ",
+              percent(static_cast<double>(real) / static_cast<double>(planned) - 1),
+              " more: transfers wait for each other\n");
+}
+
 }  // namespace
 
 std::string run_plan(const plan_request& request) {
@@ -53,7 +65,7 @@ std::string run_plan(const plan_request& request) {
   out += text("plan verified (transport ", request.transport, "): ", plan.instructions.size(), " instructions on ",
               plan.streams.size(), " streams, ", counted(plan.steps, "step"));
   if (plan.replicas > 1) out += text(", of replica ", plan.replica, "; the other replicas' plans are right too");
-  return out + '\n';
+  return out + '\n' + replayed(request, plan, work);
 }
 
 }  // namespace tool

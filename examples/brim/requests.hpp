@@ -33,7 +33,7 @@ struct job_request {
   brim::bytes memory_limit = 0;  ///< of every device; 0: none
   fill_kind fill = fill_kind::none;
   std::string policy = "oldest-longest";
-  std::int64_t steps = 16;
+  std::int64_t steps = 0;  ///< 0: what the fill thinks right
   double margin_percent = 5;
   std::string panels = "when-needed";
 };

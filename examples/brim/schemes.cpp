@@ -21,12 +21,13 @@ constexpr std::array table{
                  "all forwards, then all backwards"},
     scheme_entry{one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "p - device, at most m",
                  "every shape, 1 chunk", "a backward as soon as there is one"},
-    scheme_entry{interleaved_one_f_one_b::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v",
+    scheme_entry{interleaved_one_f_one_b::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v if m >= p",
                  "about p + (p-1)/v", "every shape, any chunks", "1f1b over several chunks a device"},
-    scheme_entry{looped_bfs::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v", "m microbatches",
+    scheme_entry{looped_bfs::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v if m >= p", "m microbatches",
                  "every shape, any chunks", "chunk by chunk, all microbatches each"},
-    scheme_entry{chimera::name, chunk_rule::one, pair_rule::several, "(p/2-1)(f+b) if f = b, m = p", "p/2 + 1 to p",
-                 "devices a multiple of 2 x pairs", "two routes in opposite directions; weights twice"},
+    scheme_entry{chimera::name, chunk_rule::one, pair_rule::several, "(p/2-1)(f+b) if f = b, m = p, 1 pair",
+                 "p/2 + 1 to p", "devices a multiple of 2 x pairs",
+                 "routes in both directions; weights 2 x pairs times"},
 };
 static_assert(table.size() == std::tuple_size_v<decltype(all)>);
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 namespace tool {
@@ -88,8 +89,10 @@ void add_fill(std::string& out, const outcome& made, const brim::filled& filled)
        "how many are refreshed in a step, mean");
   line(out, "refresh", "every " + fixed(report.refresh_interval, 2) + " steps",
        "the layer that is refreshed least often, mean");
+  const auto young = static_cast<std::int32_t>(std::ceil(report.load)) + 2;
   line(out, "greatest age", counted(report.greatest_age, "step"),
-       "from a layer's statistics to the preconditioning that uses them");
+       text("from a layer's statistics to the preconditioning that uses them",
+            report.greatest_age > young ? text("; more than the load + 2, so look at other policies or schemes") : ""));
   // Both with the update of the weights, which is not in the makespan.
   const auto without = static_cast<brim::ticks>(static_cast<double>(filled.step_length) / (1 + report.overhead) + 0.5);
   line(out, "precondition", "+ " + percent(report.overhead) + " a step",

@@ -10,6 +10,7 @@
 #include <brim/model/profile.hpp>
 #include <brim/plan/lower.hpp>
 #include <brim/plan/plan.hpp>
+#include <brim/plan/replay_length.hpp>
 #include <brim/plan/verify.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>

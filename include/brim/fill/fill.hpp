@@ -13,6 +13,7 @@
 #include <brim/fill/search_cycle.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,8 +52,10 @@ std::vector<group_cycle> staggered_cycle(prepared_fill& prepared, const timeline
   }
   if (!best.found()) {
     refused.raise_if_any();
-    raise(error_code::no_fill, text("fill: no repeating table of at most ", options.longest_cycle,
-                                    " steps keeps up with the work; raise longest_cycle, or allow panels"));
+    const std::string limit =
+        options.longest_cycle > 0 ? text(" of at most ", options.longest_cycle, " steps") : std::string();
+    raise(error_code::no_fill, text("fill: no repeating table", limit, " keeps up with the work; ",
+                                    limit.empty() ? "" : "raise longest_cycle, or ", "allow panels"));
   }
   prepared = std::move(best_from);
   return std::move(best.groups);

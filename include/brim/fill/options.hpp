@@ -20,9 +20,8 @@ struct fill_options {
   ticks margin_permille = 50;  ///< a piece needs its duration and this much more of what is left of a bubble
   panel_rule panels = panel_rule::when_needed;
   ticks longest_panel = 10'000'000;  ///< 10 ms; never more than an eighth of the lane's longest bubble
-  std::int32_t longest_cycle =
-      16;  ///< steps of the longest table that is looked for; extended to twice the load where that is more
-  double tolerance = 0.004;          ///< share of the devices' time below the bound at which a table is good enough
+  std::int32_t longest_cycle = 0;  ///< steps of the longest table; 0: 32, and where the load asks for it twice the load
+  double tolerance = 0.004;        ///< share of the devices' time below the bound at which a table is good enough
   std::vector<bytes> kept_limits{};  ///< of each device: what it may keep waiting for statistics; empty means no limit
 };
 

@@ -103,8 +103,8 @@ inline void check_options(const fill_options& options, std::int32_t devices) {
   if (options.margin_permille < 0 || options.margin_permille > 10'000)
     refuse(text("margin_permille is ", options.margin_permille, "; expected 0 … 10000"));
   if (options.longest_panel < 1) refuse(text("longest_panel is ", options.longest_panel, "; expected at least 1"));
-  if (options.longest_cycle < 1 || options.longest_cycle > 1024)
-    refuse(text("longest_cycle is ", options.longest_cycle, "; expected 1 … 1024"));
+  if (options.longest_cycle < 0 || options.longest_cycle > 4096)
+    refuse(text("longest_cycle is ", options.longest_cycle, "; expected 0 … 4096"));
   if (!(options.tolerance >= 0 && options.tolerance <= 1)) refuse("tolerance is out of range; expected 0 … 1");
   if (!options.kept_limits.empty() && options.kept_limits.size() != static_cast<std::size_t>(devices))
     refuse(text("kept_limits has ", options.kept_limits.size(), " entries; expected one for each of the ", devices,

@@ -99,7 +99,8 @@ class cycle_search {
       if (!alone.found()) return {};
       own.push_back(std::move(alone.groups.front()));
     }
-    if (own.size() == 1 || common_length(own, 2 * options_.longest_cycle) > 0) return rated(all_, std::move(own));
+    if (own.size() == 1 || common_length(own, options_.longest_cycle > 0 ? options_.longest_cycle : longest_common) > 0)
+      return rated(all_, std::move(own));
     return shortest_good(all_);
   }
 
@@ -110,6 +111,9 @@ class cycle_search {
   using group_list = std::vector<std::size_t>;
 
   static constexpr std::int32_t any_age = 0x7fffffff;
+  /// Where the options do not say: steps of the longest table of a group with little load, and of what groups have in common.
+  static constexpr std::int32_t longest_looked_for = 16;
+  static constexpr std::int32_t longest_common = 32;
   /// Below this all lengths are looked at.
   static constexpr std::int32_t every_length = 32;
   /// Lengths that are compared where none is good.
@@ -143,7 +147,9 @@ class cycle_search {
     double load = 0;
     for (const std::size_t g : groups) load = std::max(load, loads_[g].load());
     const std::int32_t longest =
-        std::max(options_.longest_cycle, static_cast<std::int32_t>(std::min(2 * load + 1, 4096.0)));
+        options_.longest_cycle > 0
+            ? options_.longest_cycle
+            : std::max(longest_looked_for, static_cast<std::int32_t>(std::min(2 * load + 1, 4096.0)));
     std::vector<std::int32_t> lengths;
     for (std::int32_t steps = std::max(1, whole_steps(load)); steps <= longest; steps += 1 + steps / every_length)
       lengths.push_back(steps);

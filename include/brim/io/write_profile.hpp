@@ -47,8 +47,10 @@ inline void write_layer(json_writer& out, const layer_profile& layer) {
 
 inline void write_stage(json_writer& out, const stage_profile& stage) {
   const stage_cost& cost = stage.cost;
-  out.field("forward", cost.forward).field("backward", cost.backward).field("backward_input", cost.backward_input);
-  out.field("backward_weight", cost.backward_weight)
+  out.field("forward", cost.forward)
+      .field("backward", cost.backward)
+      .field("backward_input", cost.of(action_kind::backward_input));
+  out.field("backward_weight", cost.of(action_kind::backward_weight))
       .field("recompute", cost.recompute)
       .field("optimizer_step", cost.optimizer_step);
   const stage_memory& memory = stage.memory;

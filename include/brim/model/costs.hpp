@@ -13,12 +13,15 @@
 
 namespace brim {
 
+/// The duration of a half of the backward that nobody measured: what the other half leaves of the whole, or half of it.
+inline constexpr ticks unmeasured = -1;
+
 /// The durations of a stage's pipeline actions.
 struct stage_cost {
   ticks forward = 1;
   ticks backward = 2;
-  ticks backward_input = 1;
-  ticks backward_weight = 1;
+  ticks backward_input = unmeasured;
+  ticks backward_weight = unmeasured;
   ticks recompute = 1;
   ticks optimizer_step = 0;
 
@@ -27,22 +30,28 @@ struct stage_cost {
     switch (kind) {
       case action_kind::forward: return forward;
       case action_kind::backward: return backward;
-      case action_kind::backward_input: return backward_input;
-      case action_kind::backward_weight: return backward_weight;
+      case action_kind::backward_input: return half(backward_input, backward_weight, backward - backward / 2);
+      case action_kind::backward_weight: return half(backward_weight, backward_input, backward / 2);
       case action_kind::recompute: return recompute;
       case action_kind::optimizer_step: return optimizer_step;
       default: return 0;
     }
   }
   friend constexpr bool operator==(const stage_cost&, const stage_cost&) = default;
+
+ private:
+  [[nodiscard]] constexpr ticks half(ticks own, ticks other, ticks guess) const {
+    if (own != unmeasured) return own;
+    return other == unmeasured ? guess : backward - other;
+  }
 };
 
 /// Every stage costs the same, every transfer takes the same time.
 struct uniform_cost {
   ticks forward = 1;
   ticks backward = 2;
-  ticks backward_input = 1;
-  ticks backward_weight = 1;
+  ticks backward_input = unmeasured;
+  ticks backward_weight = unmeasured;
   ticks recompute = 1;
   ticks transfer_time = 0;
 

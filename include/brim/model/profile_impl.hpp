@@ -45,8 +45,8 @@ struct profile_checker {
   static void stage(const stage_profile& s, std::size_t at) {
     time(s.cost.forward, at, "forward");
     time(s.cost.backward, at, "backward");
-    time(s.cost.backward_input, at, "backward_input");
-    time(s.cost.backward_weight, at, "backward_weight");
+    time(s.cost.of(action_kind::backward_input), at, "backward_input");
+    time(s.cost.of(action_kind::backward_weight), at, "backward_weight");
     time(s.cost.recompute, at, "recompute");
     time(s.cost.optimizer_step, at, "optimizer_step");
     memory(s.memory.weights, at, "memory.weights");
@@ -102,8 +102,9 @@ inline placed_costs profile::prepare(const placement& where) const {
       const device_index d = where.device_of(route_index(r), stage_index(s));
       const stage_cost& cost = stage(stage_index(s)).cost;
       placed.table.push_back({on_device(cost.forward, d), on_device(cost.backward, d),
-                              on_device(cost.backward_input, d), on_device(cost.backward_weight, d),
-                              on_device(cost.recompute, d), on_device(cost.optimizer_step, d)});
+                              on_device(cost.of(action_kind::backward_input), d),
+                              on_device(cost.of(action_kind::backward_weight), d), on_device(cost.recompute, d),
+                              on_device(cost.optimizer_step, d)});
     }
   for (std::int32_t s = 0; s + 1 < where.stages; ++s) placed.transfers.push_back(transfer(stage_index(s)));
   return placed;

@@ -54,8 +54,9 @@ namespace detail {
   stage_profile out;
   out.cost = {.forward = part_of(cost.forward, parts, part),
               .backward = part_of(cost.backward, parts, part),
-              .backward_input = part_of(cost.backward_input, parts, part),
-              .backward_weight = other_part_of(cost.backward_input, cost.backward_weight, parts, part),
+              .backward_input = part_of(cost.of(action_kind::backward_input), parts, part),
+              .backward_weight = other_part_of(cost.of(action_kind::backward_input),
+                                               cost.of(action_kind::backward_weight), parts, part),
               .recompute = part_of(cost.recompute, parts, part),
               .optimizer_step = part_of(cost.optimizer_step, parts, part)};
   out.memory = {.weights = part_of(memory.weights, parts, part),

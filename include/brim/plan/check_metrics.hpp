@@ -10,8 +10,8 @@
 
 namespace brim::detail {
 
-/// What a plan's metrics say is what its timeline shows, as far as it does: lengths, idle and used time. The period, the
-/// lower bound, memory and intervals come from elsewhere and are taken as given. Complexity: linear.
+/// What a plan's metrics say is what its timeline shows, as far as it does: lengths, idle and used time. Memory, the lower
+/// bound and intervals come from elsewhere and are taken as given. Complexity: linear.
 class metrics_check {
  public:
   explicit metrics_check(plan_index& index) : x_(index), p_(index.p), m_(index.p.metrics) {}
@@ -59,6 +59,10 @@ class metrics_check {
         return x_.fail(text("the span of device ", d, " is ", m_.spans[d], ", by the timeline it is ", span),
                        {.device = static_cast<std::int32_t>(d)});
     }
+    ticks longest = 0;
+    for (const extent& row : rows) longest = std::max(longest, row.end - row.start);
+    if (m_.period != 0 && (m_.period < longest || m_.period > makespan))
+      return x_.fail(text("its period is ", m_.period, "; expected ", longest, " (the longest span) … ", makespan));
     const double devices = p_.shape.devices;
     if (makespan > 0 && m_.makespan > 0 &&
         !is_near(1 - m_.bubble_ratio, pipeline / (devices * static_cast<double>(makespan))))

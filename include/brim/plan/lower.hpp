@@ -109,7 +109,7 @@ inline plan lower_steps(const timeline_view& t, std::int32_t steps, ticks step_l
 /// peak memory of every device.
 template <cost_model Costs>
 void measure(plan& p, const timeline_view& t, const Costs& costs) {
-  p.metrics.lower_bound = makespan_bound(p.where, p.shape, costs).length;
+  p.metrics.lower_bound = makespan_bound(p.where, p.shape, costs, backward_form_of(t)).length;
   if constexpr (memory_model<Costs>) p.metrics.peak_memory = peak_memory(t, costs);
 }
 

@@ -29,14 +29,18 @@ struct lower_bound {
   return reason == lower_bound::reason::path ? "path" : "load";
 }
 
-/// Lower bound on the makespan for this placement, these costs and undivided backwards; the order is free.
+/// Whether a schedule may run the halves of a backward apart, the weight half later.
+enum class backward_form : std::uint8_t { whole, halves };
+
+/// Lower bound on the makespan for this placement and these costs; the order is free.
 ///
 /// The larger of the longest path of one microbatch and, over devices, head + own work + tail: the head is the shortest
 /// time before any stage of the device can start, the tail the shortest time from the end of a stage's backward to the
-/// end of the step. Durations of microbatch 0 of each route stand for all. Complexity: O(routes × stages).
+/// end of the step. Where backwards come in halves, only input halves lie on the way back, and a weight half may end the step,
+/// so that there is no tail. Durations of microbatch 0 of each route stand for all. Complexity: O(routes × stages).
 template <cost_model Costs>
 [[nodiscard]] constexpr lower_bound makespan_bound(const placement& where, const pipeline_shape& shape,
-                                                   const Costs& model) {
+                                                   const Costs& model, backward_form form = backward_form::whole) {
   return with_prepared(model, where, [&](const auto& costs) {
     const auto devices_count = static_cast<std::size_t>(where.devices);
     std::vector<ticks> work(devices_count, 0);
@@ -60,25 +64,42 @@ template <cost_model Costs>
         head[d.at()] = head[d.at()] < 0 ? before : std::min(head[d.at()], before);
         tail[d.at()] = tail[d.at()] < 0 ? after : std::min(tail[d.at()], after);
         const ticks f = costs.duration(forward, d);
-        const ticks b = costs.duration(backward, d);
-        work[d.at()] += share * (f + b);
+        const ticks whole = costs.duration(backward, d);
+        ticks back = whole;  // what the stage below waits for
+        ticks all = whole;
+        if (form == backward_form::halves) {
+          backward.kind = action_kind::backward_input;
+          const ticks input = costs.duration(backward, d);
+          backward.kind = action_kind::backward_weight;
+          back = std::min(whole, input);
+          all = std::min(whole, input + costs.duration(backward, d));
+        }
+        work[d.at()] += share * (f + all);
         before += f;
-        after += b;
+        after += back;
       }
       best.length = std::max(best.length, before + after);
     }
     for (std::size_t d = 0; d < devices_count; ++d) {
-      const ticks load = std::max<ticks>(head[d], 0) + work[d] + std::max<ticks>(tail[d], 0);
+      const ticks out = form == backward_form::whole ? std::max<ticks>(tail[d], 0) : 0;
+      const ticks load = std::max<ticks>(head[d], 0) + work[d] + out;
       if (load > best.length) best = {load, lower_bound::reason::load, device_index(static_cast<std::int64_t>(d))};
     }
     return best;
   });
 }
 
-/// The bound of a timeline's own placement, shape and costs.
+/// Whether any backward of a timeline comes in halves. Complexity: linear.
+[[nodiscard]] constexpr backward_form backward_form_of(const timeline_view& t) {
+  const bool halves = std::any_of(t.actions.begin(), t.actions.end(),
+                                  [](const action& a) { return a.kind == action_kind::backward_input; });
+  return halves ? backward_form::halves : backward_form::whole;
+}
+
+/// The bound of a timeline's own placement, shape, form of backwards, and costs.
 template <cost_model Costs>
 [[nodiscard]] constexpr lower_bound makespan_bound(const timeline& t, const Costs& costs) {
-  return makespan_bound(t.program.where, t.program.shape, costs);
+  return makespan_bound(t.program.where, t.program.shape, costs, backward_form_of(t));
 }
 
 }  // namespace brim

@@ -162,8 +162,8 @@ TEST_CASE("requests that make no sense are refused by name") {
   CHECK(refused(good, {.margin_permille = -1, .kept_limits = {}}, error_code::no_fill, "margin_permille is -1"));
   CHECK(refused(good, {.margin_permille = 10'001, .kept_limits = {}}, error_code::no_fill, "margin_permille is 10001"));
   CHECK(refused(good, {.longest_panel = 0, .kept_limits = {}}, error_code::no_fill, "longest_panel is 0"));
-  CHECK(refused(good, {.longest_cycle = 0, .kept_limits = {}}, error_code::no_fill, "longest_cycle is 0"));
-  CHECK(refused(good, {.longest_cycle = 1'025, .kept_limits = {}}, error_code::no_fill, "longest_cycle is 1025"));
+  CHECK(refused(good, {.longest_cycle = -1, .kept_limits = {}}, error_code::no_fill, "longest_cycle is -1"));
+  CHECK(refused(good, {.longest_cycle = 4'097, .kept_limits = {}}, error_code::no_fill, "longest_cycle is 4097"));
   CHECK(refused(good, {.tolerance = -0.1, .kept_limits = {}}, error_code::no_fill, "tolerance is out of range"));
   CHECK(refused(good, {.kept_limits = {1, 2}}, error_code::no_fill, "kept_limits has 2 entries"));
   CHECK(says(error_of([&] {
@@ -171,6 +171,27 @@ TEST_CASE("requests that make no sense are refused by name") {
                                         {.fill = {}, .warm_up_steps = 0});
              }),
              error_code::no_fill, "stream_options"));
+}
+
+TEST_CASE("a limit on the table is a limit") {
+  const brim::kfac_work work = twin_work();
+  const brim::timeline pipeline = twin_pipeline();
+  const auto with = [&](std::int32_t steps) {
+    return brim::fill(pipeline, work, brim::fills::oldest_longest{}, {.longest_cycle = steps, .kept_limits = {}});
+  };
+  const std::int32_t free = with(0).cycle_length;
+  REQUIRE(free > 1);
+  CHECK(with(free).cycle_length == free);
+  CHECK(says(error_of([&] {
+               static_cast<void>(brim::fill(pipeline,
+                                            [&] {
+                                              brim::kfac_work more = work;
+                                              for (auto& l : more.profile.stages[0].layers) l.refresh_a *= 20;
+                                              return more;
+                                            }(),
+                                            brim::fills::oldest_longest{}, {.longest_cycle = 1, .kept_limits = {}}));
+             }),
+             error_code::no_fill, "no repeating table of at most 1 steps"));
 }
 
 TEST_CASE("a policy that leaves every bubble empty is told so") {

@@ -3,6 +3,8 @@
 #include <brim/model/costs.hpp>
 #include <brim/model/profile.hpp>
 
+#include <utility>
+
 namespace {
 
 using brim::action;
@@ -30,6 +32,17 @@ TEST_CASE("a stage cost has a field for every kind of the pipeline and nothing e
   CHECK(cost.of(action_kind::optimizer_step) == 13);
   CHECK(cost.of(action_kind::statistic) == 0);
   CHECK(cost.of(action_kind::user) == 0);
+}
+
+TEST_CASE("halves of a backward that nobody measured") {
+  const auto halves = [](const brim::stage_cost& cost) {
+    return std::pair(cost.of(action_kind::backward_input), cost.of(action_kind::backward_weight));
+  };
+  CHECK(halves({.backward = 7}) == std::pair<brim::ticks, brim::ticks>(4, 3));
+  CHECK(halves({.backward = 7, .backward_input = 5}) == std::pair<brim::ticks, brim::ticks>(5, 2));
+  CHECK(halves({.backward = 7, .backward_weight = 1}) == std::pair<brim::ticks, brim::ticks>(6, 1));
+  CHECK(halves({.backward = 7, .backward_input = 5, .backward_weight = 5}) ==
+        std::pair<brim::ticks, brim::ticks>(5, 5));
 }
 
 TEST_CASE("uniform and per-stage costs") {

@@ -178,6 +178,8 @@ TEST_CASE("verify: metrics say what the timeline says") {
   CHECK(refused(with([](plan_metrics& m) { ++m.makespan; }), "by the timeline it is"));
   CHECK(refused(with([](plan_metrics& m) { ++m.lower_bound; }), "below its lower bound"));
   CHECK(refused(with([](plan_metrics& m) { --m.spans[1]; }), "the span of device 1"));
+  CHECK(refused(with([](plan_metrics& m) { m.period = 1; }), "its period is 1"));
+  CHECK(refused(with([](plan_metrics& m) { m.period = m.makespan + 1; }), "its period is"));
   CHECK(refused(with([](plan_metrics& m) { m.bubble_ratio += 1e-3; }), "bubble_ratio"));
   CHECK(refused(with([nan](plan_metrics& m) { m.bubble_ratio = nan; }), "bubble_ratio is no share"));
   CHECK(refused(with([](plan_metrics& m) { m.utilization -= 1e-3; }), "utilization is not that"));

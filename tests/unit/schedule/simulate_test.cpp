@@ -168,3 +168,34 @@ TEST_CASE("memory: resident stages of all routes, and the peak") {
   CHECK(brim::peak_memory(many, brim::uniform_memory{.activation = brim::largest_memory}).front() == brim::bytes{1}
                                                                                                          << 62);
 }
+
+/// The weight half after everything that somebody waits for.
+struct late_weights {
+  static constexpr std::string_view name = "late weights";
+  constexpr void order(const brim::pipeline_shape& shape, device_index d, auto& out) const {
+    const auto each = [&](auto use) {
+      for (const brim::microbatch_index m : brim::microbatches(shape)) use(brim::stage_of(d), m);
+    };
+    if (d.value + 1 < shape.devices) {
+      each([&](auto s, auto m) { out.forward(s, m); });
+      each([&](auto s, auto m) { out.backward_input(s, m), out.backward_weight(s, m); });
+    } else {
+      each([&](auto s, auto m) { out.forward(s, m), out.backward_input(s, m); });
+      each([&](auto s, auto m) { out.backward_weight(s, m); });
+    }
+  }
+};
+
+TEST_CASE("bound: backwards in halves may end with a weight half") {
+  const uniform_cost costs{.forward = 1, .backward = 2};
+  const brim::timeline t = brim::simulate(late_weights{}, {2, 2}, costs);
+  CHECK(brim::makespan(t) == 7);
+  CHECK(brim::makespan_bound(t, costs) ==
+        brim::lower_bound{7, brim::lower_bound::reason::load, device_index(1)});     // reached
+  CHECK(brim::makespan_bound(t.program.where, t.program.shape, costs).length == 9);  // of whole backwards
+  for (const int devices : {1, 2, 3, 5})
+    for (const int microbatches : {1, 2, 7}) {
+      const brim::timeline made = brim::simulate(late_weights{}, {devices, microbatches}, costs);
+      CHECK(brim::makespan_bound(made, costs).length <= brim::makespan(made));
+    }
+}
