@@ -16,6 +16,9 @@ namespace {
 
 using brim::detail::text;
 
+/// Of a plan that is written as a whole.
+constexpr std::int64_t most_entries = std::int64_t{1} << 25;
+
 brim::plan lower_replica(const outcome& made, const job& work, brim::transport transport, std::int32_t replica) {
   brim::plan plan = made.filled ? lower(*made.filled, {.transport = transport, .replica = replica})
                                 : lower(made.pipeline, {.transport = transport});
@@ -32,6 +35,11 @@ brim::plan lower_and_verify(const plan_request& request, const outcome& made, co
                            replicas == 1 ? "is one replica" : "are replicas 0 to ",
                            replicas == 1 ? std::string() : std::to_string(replicas - 1)));
   const brim::transport transport = *brim::transport_named(request.transport);
+  const auto actions = static_cast<std::int64_t>(made.pipeline.times.size());
+  if (made.filled && actions > most_entries / made.filled->cycle_length)
+    brim::raise(brim::error_code::no_fill,
+                text("a table of ", made.filled->cycle_length, " steps of ", actions,
+                     " forwards and backwards has more than 2^25 entries; set --steps, or join layers in the profile"));
   brim::plan kept;
   for (std::int32_t replica = 0; replica < replicas; ++replica) {
     brim::plan plan = lower_replica(made, work, transport, replica);
@@ -45,7 +53,7 @@ std::string replayed(const plan_request& request, const brim::plan& plan, const 
   const brim::ticks planned = plan.steps * plan.step_length;
   const brim::ticks real = replay_length(plan, work.costs);
   const std::string start = text("replayed on ", request.transport, ": ");
-  if (real <= planned) return start + "its transfers make no step longer\n";
+  if (real - planned < planned / 2000) return start + "its transfers make no step longer\n";
   return text(start, "a step takes ", milliseconds(real / plan.steps), ", ",
               percent(static_cast<double>(real) / static_cast<double>(planned) - 1),
               " more: transfers wait for each other\n");

@@ -20,96 +20,131 @@ struct run_window {
   bool repeats = true;
 };
 
-/// Optional work that each lane of a group did in the window.
-inline std::vector<ticks> work_in_window(const work_set& work, const fill_group& group,
-                                         std::span<const run_piece> pieces, run_window window) {
-  std::vector<ticks> sums(group.lanes.size(), 0);
-  for (const run_piece& p : pieces) {
-    if (p.step < window.first || p.step >= window.first + window.steps) continue;
-    const auto at =
-        std::find(group.lanes.begin(), group.lanes.end(), work.batches[static_cast<std::size_t>(p.batch)].lane);
-    sums[static_cast<std::size_t>(at - group.lanes.begin())] += p.time.length();
-  }
-  return sums;
-}
-
-/// How fresh the results of a lane are.
-struct freshness {
+/// What one lane of a group did in a window.
+struct lane_numbers {
+  ticks work = 0;                 ///< optional work
   double interval = 0;            ///< mean steps between two results, of the batch with the fewest
   std::int32_t greatest_age = 0;  ///< at a step's end: steps since the statistics behind the newest finished result
+  bytes kept = 0;                 ///< greatest amount of data that wait only because their statistics have not run yet
 };
 
-/// Follows every batch that finishes a refresh (that signals nothing) through the run. Complexity: linear in pieces + batches × steps.
-inline freshness freshness_of_lane(const work_set& work, const bubble_set& bubbles, std::int32_t lane,
-                                   std::span<const run_piece> pieces, run_window window) {
+/// Reads the numbers of every lane from the pieces of a run. Complexity: O(pieces log) + batches × steps.
+class run_analysis {
+ public:
+  run_analysis(const work_set& work, const bubble_set& bubbles, const fill_group& group,
+               std::span<const run_piece> pieces, run_window window)
+      : work_(work),
+        bubbles_(bubbles),
+        group_(group),
+        window_(window),
+        numbers_(group.lanes.size()),
+        changes_(group.lanes.size()) {
+    for (const std::int32_t u : group.units) {
+      const work_unit& unit = work.units[static_cast<std::size_t>(u)];
+      for (std::uint32_t b = unit.first_batch; b < unit.first_batch + unit.batch_count; ++b)
+        if (work.batches[b].signals < 0) last_batches_.push_back(static_cast<std::int32_t>(b));
+    }
+    results_.resize(last_batches_.size());
+    for (const run_piece& p : pieces) read(p);
+  }
+
+  std::vector<lane_numbers> run() {
+    for (std::size_t i = 0; i < last_batches_.size(); ++i) follow(i);
+    for (std::size_t lane = 0; lane < changes_.size(); ++lane) numbers_[lane].kept = peak_of(changes_[lane]);
+    return std::move(numbers_);
+  }
+
+ private:
   struct result {
     ticks done;
     std::int32_t origin;
   };
-  std::vector<std::vector<result>> results(work.batches.size());
-  for (const run_piece& p : pieces) {
-    const work_batch& batch = work.batches[static_cast<std::size_t>(p.batch)];
-    if (batch.lane == lane && batch.signals < 0 && p.piece + 1 == batch.pieces)
-      results[static_cast<std::size_t>(p.batch)].push_back({p.time.end, p.origin});
-  }
-  freshness out;
-  const std::int32_t end = window.first + window.steps;
-  for (std::size_t b = 0; b < work.batches.size(); ++b) {
-    if (work.batches[b].lane != lane || work.batches[b].signals >= 0) continue;
-    std::int32_t inside = 0;
-    std::size_t next = 0;
-    std::int32_t newest = -1;
-    for (std::int32_t step = 0; step < end; ++step) {
-      const ticks used_at = step * bubbles.step_length + bubbles.makespan;
-      for (; next < results[b].size() && results[b][next].done <= used_at; ++next) {
-        newest = std::max(newest, results[b][next].origin);
-        if (step >= window.first) ++inside;
-      }
-      if (step >= window.first) out.greatest_age = std::max(out.greatest_age, step - newest);
-    }
-    out.interval = std::max(
-        out.interval, inside == 0 ? static_cast<double>(window.steps) * 2 : static_cast<double>(window.steps) / inside);
-  }
-  return out;
-}
-
-/// The greatest amount of data that a lane keeps, inside the window, only because its statistics have not run yet.
-inline bytes kept_on_lane(const work_set& work, const bubble_set& bubbles, std::int32_t lane,
-                          std::span<const run_piece> pieces, run_window window) {
   struct change {
     ticks at;
     bytes amount;
   };
-  std::vector<change> changes;
-  const ticks begin = window.first * bubbles.step_length;
-  const ticks end = begin + window.steps * bubbles.step_length;
-  for (const run_piece& p : pieces) {
-    const work_batch& batch = work.batches[static_cast<std::size_t>(p.batch)];
-    if (batch.lane != lane || batch.kept == 0 || batch.release_count == 0 || (p.piece + 1) % batch.division != 0)
-      continue;
-    if (window.repeats && (p.step < window.first || p.step >= window.first + window.steps)) continue;
+
+  [[nodiscard]] const work_batch& batch_at(std::int32_t b) const { return work_.batches[static_cast<std::size_t>(b)]; }
+  [[nodiscard]] std::size_t position_of(std::int32_t lane) const {
+    return static_cast<std::size_t>(std::lower_bound(group_.lanes.begin(), group_.lanes.end(), lane) -
+                                    group_.lanes.begin());
+  }
+  [[nodiscard]] bool is_inside(std::int32_t step) const {
+    return step >= window_.first && step < window_.first + window_.steps;
+  }
+
+  void read(const run_piece& p) {
+    const work_batch& batch = batch_at(p.batch);
+    const std::size_t lane = position_of(batch.lane);
+    if (is_inside(p.step)) numbers_[lane].work += p.time.length();
+    if (batch.signals < 0 && p.piece + 1 == batch.pieces) {
+      const auto at = std::lower_bound(last_batches_.begin(), last_batches_.end(), p.batch);
+      results_[static_cast<std::size_t>(at - last_batches_.begin())].push_back({p.time.end, p.origin});
+    }
+    if (batch.kept > 0 && batch.release_count > 0 && (p.piece + 1) % batch.division == 0)
+      keep(batch, p, changes_[lane]);
+  }
+
+  /// A batch that ends a refresh (that signals nothing), through the run.
+  void follow(std::size_t i) {
+    lane_numbers& out = numbers_[position_of(batch_at(last_batches_[i]).lane)];
+    std::int32_t inside = 0;
+    std::size_t next = 0;
+    std::int32_t newest = -1;
+    const std::int32_t end = window_.first + window_.steps;
+    for (std::int32_t step = 0; step < end; ++step) {
+      const ticks used_at = step * bubbles_.step_length + bubbles_.makespan;
+      for (; next < results_[i].size() && results_[i][next].done <= used_at; ++next) {
+        newest = std::max(newest, results_[i][next].origin);
+        if (step >= window_.first) ++inside;
+      }
+      if (step >= window_.first) out.greatest_age = std::max(out.greatest_age, step - newest);
+    }
+    const auto steps = static_cast<double>(window_.steps);
+    out.interval = std::max(out.interval, inside == 0 ? steps * 2 : steps / inside);
+  }
+
+  /// The data of one release, kept until its last piece has run; in a window that repeats also those of earlier rounds.
+  void keep(const work_batch& batch, const run_piece& p, std::vector<change>& changes) const {
+    if (window_.repeats && !is_inside(p.step)) return;
+    const ticks begin = window_.first * bubbles_.step_length;
+    const ticks end = begin + window_.steps * bubbles_.step_length;
     const work_release& release =
-        work.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)];
-    ticks from = p.origin * bubbles.step_length + release.kept_from;
+        work_.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)];
+    ticks from = p.origin * bubbles_.step_length + release.kept_from;
     ticks until = p.time.end;
     for (; from < end && from < until; from += end - begin, until += end - begin) {
       if (until >= begin) {
         changes.push_back({from, batch.kept});
         changes.push_back({until, -batch.kept});
       }
-      if (!window.repeats) break;
+      if (!window_.repeats) break;
     }
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const change& a, const change& b) { return a.at < b.at || (a.at == b.at && a.amount < b.amount); });
-  bytes now = 0;
-  bytes peak = 0;
-  for (const change& c : changes) {
-    if (c.at >= begin && c.at < end) peak = std::max(peak, now);
-    now += c.amount;
-    if (c.at >= begin && c.at < end) peak = std::max(peak, now);
+
+  [[nodiscard]] bytes peak_of(std::vector<change>& changes) const {
+    const ticks begin = window_.first * bubbles_.step_length;
+    const ticks end = begin + window_.steps * bubbles_.step_length;
+    std::sort(changes.begin(), changes.end(),
+              [](const change& a, const change& b) { return a.at < b.at || (a.at == b.at && a.amount < b.amount); });
+    bytes now = 0;
+    bytes peak = 0;
+    for (const change& c : changes) {
+      if (c.at >= begin && c.at < end) peak = std::max(peak, now);
+      now += c.amount;
+      if (c.at >= begin && c.at < end) peak = std::max(peak, now);
+    }
+    return peak;
   }
-  return peak;
-}
+
+  const work_set& work_;
+  const bubble_set& bubbles_;
+  const fill_group& group_;
+  run_window window_;
+  std::vector<lane_numbers> numbers_;         ///< by lane of the group
+  std::vector<std::vector<change>> changes_;  ///< of what is kept, by lane of the group
+  std::vector<std::int32_t> last_batches_;    ///< of the units' refreshes
+  std::vector<std::vector<result>> results_;  ///< of `last_batches_`, by time
+};
 
 }  // namespace brim::detail

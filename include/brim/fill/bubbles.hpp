@@ -127,12 +127,13 @@ class tail_clock {
   for (const interval& time : pipeline.times) bubbles.makespan = std::max(bubbles.makespan, time.end);
   bubbles.step_length = bubbles.makespan;
   bubbles.tail_times = detail::tail_clock(work.tail, bubbles.makespan, lanes).run();
-  std::vector<std::vector<interval>> busy(lanes);
+  std::vector<std::vector<interval>> busy(lanes);  // also moments at which the lane comes by, which no piece may cover
   for (std::size_t i = 0; i < work.tail.size(); ++i) {
     const auto lane = static_cast<std::size_t>(work.tail[i].lane);
     bubbles.tail[lane] += work.tail[i].duration;
     bubbles.step_length = std::max(bubbles.step_length, bubbles.tail_times[i].end);
-    busy[lane].push_back(bubbles.tail_times[i]);
+    if (bubbles.tail_times[i].length() > 0 || !is_collective(work.tail[i].what.kind))
+      busy[lane].push_back(bubbles.tail_times[i]);
   }
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     ticks idle_from = 0;
@@ -143,8 +144,7 @@ class tail_clock {
     const device_index device(static_cast<std::int64_t>(lane % static_cast<std::size_t>(pipeline.shape.devices)));
     for (const interval& time : pipeline.times_of(device)) occupy(time);
     occupy({bubbles.makespan, bubbles.makespan});
-    for (const interval& time : busy[lane])
-      if (time.length() > 0) occupy(time);
+    for (const interval& time : busy[lane]) occupy(time);
     occupy({bubbles.step_length, bubbles.step_length});
     bubbles.offsets.push_back(bubbles.gaps.size());
   }

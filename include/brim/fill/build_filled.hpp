@@ -198,12 +198,11 @@ inline fill_report make_report(const timeline_view& pipeline, const prepared_fil
       const auto work = static_cast<double>(load.work[i]);
       d.load = idle == 0 ? 0 : work / idle;
       d.bound += std::min(idle, work) / step;
-      d.utilization += static_cast<double>(cycles[g].work[i]) / cycles[g].window.steps / step;
-      const freshness fresh =
-          freshness_of_lane(prepared.work, bubbles, group.lanes[i], cycles[g].pieces, cycles[g].window);
-      d.refresh_interval = fresh.interval;
-      d.greatest_age = fresh.greatest_age;
-      d.kept = kept_on_lane(prepared.work, bubbles, group.lanes[i], cycles[g].pieces, cycles[g].window);
+      const lane_numbers& numbers = cycles[g].lanes[i];
+      d.utilization += static_cast<double>(numbers.work) / cycles[g].window.steps / step;
+      d.refresh_interval = numbers.interval;
+      d.greatest_age = numbers.greatest_age;
+      d.kept = numbers.kept;
     }
   }
   for (const device_report& d : report.devices) {

@@ -60,6 +60,9 @@ class work_check {
       enter("batch", b);
       const work_batch& batch = work_.batches[b];
       if (batch.unit != static_cast<std::int64_t>(u)) fail(text("unit is ", batch.unit, "; expected ", u));
+      const action_kind kind = batch.what.kind;
+      if (kind != action_kind::statistic && kind != action_kind::refresh && kind != action_kind::user)
+        fail(text("kind ", static_cast<int>(kind), " is no work for a bubble"));
       check_place(batch.what, batch.lane);
       check_size(batch);
       check_start(batch, unit.gates);
@@ -71,7 +74,8 @@ class work_check {
   void check_place(const action& what, std::int32_t lane) const {
     if (!is_optional_work(what.kind)) fail(text("kind ", static_cast<int>(what.kind), " is no optional work"));
     if (lane < 0 || lane >= lanes_) fail(text("there is no lane ", lane, "; expected 0 … ", lanes_ - 1));
-    if (what.stage.value == -1) return;
+    if (what.layer.value < -1) fail(text("there is no layer ", what.layer.value));
+    if (what.stage.value == -1 && (what.kind == action_kind::user || what.kind == action_kind::sync_norm)) return;
     if (what.stage.value < 0 || what.stage.value >= pipeline_.stages)
       fail(text("there is no stage ", what.stage.value));
     if (what.route.value < 0 || what.route.value >= pipeline_.routes)
@@ -112,6 +116,10 @@ class work_check {
     for (std::uint32_t r = b.first_release; r < b.first_release + b.release_count; ++r) {
       const work_release& release = work_.releases[r];
       if (release.at < before) fail(text("release ", r, " is at ", release.at, "; expected at least ", before));
+      const std::int32_t m = release.microbatch.value;
+      if (m < -1 || m >= pipeline_.shape.microbatches) fail(text("release ", r, ": there is no microbatch ", m));
+      if (b.what.kind == action_kind::statistic && m >= 0 && m % pipeline_.routes != b.what.route.value)
+        fail(text("release ", r, ": microbatch ", m, " takes another route"));
       if (release.kept_from < 0)
         fail(text("release ", r, " is kept from ", release.kept_from, "; expected at least 0"));
       before = release.at;

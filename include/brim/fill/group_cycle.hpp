@@ -18,22 +18,21 @@ namespace brim::detail {
 struct group_cycle {
   std::vector<run_piece> pieces{};
   run_window window{};
-  std::vector<ticks> work{};  ///< optional work in the window, by lane of the group
+  std::vector<lane_numbers> lanes{};  ///< of the window, by lane of the group
   std::int32_t greatest_age = 0;
   bytes kept = 0;
 
-  [[nodiscard]] bool found() const { return !work.empty(); }
+  [[nodiscard]] bool found() const { return !lanes.empty(); }
 };
 
 /// The numbers of a run's window.
 inline group_cycle describe_cycle(const prepared_fill& prepared, const fill_group& group, std::vector<run_piece> pieces,
                                   run_window window) {
-  group_cycle out{.pieces = std::move(pieces), .window = window, .work = {}};
-  out.work = work_in_window(prepared.work, group, out.pieces, window);
-  for (const std::int32_t lane : group.lanes) {
-    out.greatest_age = std::max(
-        out.greatest_age, freshness_of_lane(prepared.work, prepared.bubbles, lane, out.pieces, window).greatest_age);
-    out.kept = std::max(out.kept, kept_on_lane(prepared.work, prepared.bubbles, lane, out.pieces, window));
+  group_cycle out{.pieces = std::move(pieces), .window = window};
+  out.lanes = run_analysis(prepared.work, prepared.bubbles, group, out.pieces, window).run();
+  for (const lane_numbers& lane : out.lanes) {
+    out.greatest_age = std::max(out.greatest_age, lane.greatest_age);
+    out.kept = std::max(out.kept, lane.kept);
   }
   return out;
 }
@@ -76,14 +75,13 @@ struct kept_refusal {
 }
 
 /// The device of a group that exceeds its limit most, if any does.
-inline kept_refusal over_limit(const prepared_fill& prepared, const fill_options& options, const fill_group& group,
-                               const group_cycle& cycle, std::int32_t devices) {
+inline kept_refusal over_limit(const fill_options& options, const fill_group& group, const group_cycle& cycle,
+                               std::int32_t devices) {
   kept_refusal worst;
-  if (options.kept_limits.empty()) return worst;
-  for (const std::int32_t lane : group.lanes) {
-    const std::int32_t device = lane % devices;
+  for (std::size_t i = 0; i < cycle.lanes.size() && !options.kept_limits.empty(); ++i) {
+    const std::int32_t device = group.lanes[i] % devices;
     const bytes limit = options.kept_limits[static_cast<std::size_t>(device)];
-    const bytes kept = kept_on_lane(prepared.work, prepared.bubbles, lane, cycle.pieces, cycle.window);
+    const bytes kept = cycle.lanes[i].kept;
     if (kept > limit && kept - limit > worst.excess()) worst = {device, kept, limit};
   }
   return worst;

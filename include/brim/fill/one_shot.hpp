@@ -51,7 +51,7 @@ std::vector<group_cycle> one_shot_cycle(const prepared_fill& prepared, const Pol
   for (std::size_t g = 0; g < out.size(); ++g) {
     const fill_group& group = prepared.groups[g];
     if (wait && longest % out[g].window.steps != 0) out[g] = one_shot_group(prepared, group, policy, options, longest);
-    over_limit(prepared, options, group, out[g], devices).raise_if_any();
+    over_limit(options, group, out[g], devices).raise_if_any();
   }
   return out;
 }

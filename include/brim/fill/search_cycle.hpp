@@ -18,13 +18,17 @@ namespace brim::detail {
 /// What a search may cost. Counted in pieces and steps, not in time, so that every machine finds the same.
 class search_budget {
  public:
-  explicit search_budget(std::size_t operations) : left_(operations) {}
+  explicit search_budget(std::size_t operations) : operations_(operations) {}
 
-  void spend(std::size_t operations) { left_ -= std::min(left_, operations); }
-  [[nodiscard]] bool spent() const { return left_ == 0; }
+  void spend(std::size_t operations) { used_ += operations; }
+  /// Time to take what has been found.
+  [[nodiscard]] bool spent() const { return used_ > operations_; }
+  /// Time to give up, also with nothing found.
+  [[nodiscard]] bool exhausted() const { return used_ > 8 * operations_; }
 
  private:
-  std::size_t left_;
+  std::size_t operations_;
+  std::size_t used_ = 0;
 };
 
 /// How good a repeating table is.
@@ -132,7 +136,7 @@ class cycle_search {
     const std::vector<std::int32_t> lengths = lengths_for(groups);
     std::vector<cycle_candidate> found;
     for (std::size_t at = first_length(groups, lengths); at < lengths.size() && found.size() < most_candidates; ++at) {
-      if (!found.empty() && budget_.spent()) break;
+      if (budget_.exhausted() || (!found.empty() && budget_.spent())) break;
       cycle_candidate candidate = of_length(groups, lengths[at]);
       if (!candidate.found()) continue;
       if (candidate.rating.good(options_.tolerance)) return candidate;
@@ -161,7 +165,7 @@ class cycle_search {
   std::size_t first_length(const group_list& groups, const std::vector<std::int32_t>& lengths) {
     if (lengths.empty() || lengths.front() < every_length) return 0;
     std::size_t low = 0;
-    for (std::size_t high = lengths.size(); low < high;) {
+    for (std::size_t high = lengths.size(); low < high && !budget_.exhausted();) {
       const std::size_t middle = (low + high) / 2;
       if (of_length(groups, lengths[middle]).found())
         high = middle;
@@ -187,7 +191,7 @@ class cycle_search {
       const group_cycle& cycle = cycles[i];
       const auto load = whole_steps(loads_[groups[i]].load());
       missing += missing_work(groups[i], cycle);
-      lanes += static_cast<double>(cycle.work.size());
+      lanes += static_cast<double>(cycle.lanes.size());
       out.rating.steps = std::max(out.rating.steps, cycle.window.steps);
       out.rating.age_over_load = std::max(out.rating.age_over_load, cycle.greatest_age - load);
       out.rating.kept = std::max(out.rating.kept, cycle.kept);
@@ -221,9 +225,9 @@ class cycle_search {
   /// Time of a step, over all lanes of the group, that work could fill and does not.
   [[nodiscard]] double missing_work(std::size_t g, const group_cycle& cycle) const {
     double missing = 0;
-    for (std::size_t lane = 0; lane < cycle.work.size(); ++lane)
+    for (std::size_t lane = 0; lane < cycle.lanes.size(); ++lane)
       missing += static_cast<double>(std::min(loads_[g].capacity[lane], loads_[g].work[lane])) -
-                 static_cast<double>(cycle.work[lane]) / cycle.window.steps;
+                 static_cast<double>(cycle.lanes[lane].work) / cycle.window.steps;
     return missing;
   }
 
@@ -283,7 +287,7 @@ class cycle_search {
   };
 
   kept_refusal over(const fill_group& group, const group_cycle& cycle) {
-    const kept_refusal over = over_limit(prepared_, options_, group, cycle, devices_);
+    const kept_refusal over = over_limit(options_, group, cycle, devices_);
     refused_ = nearer(refused_, over);
     return over;
   }

@@ -98,10 +98,10 @@ class fill_stream {
     for (const detail::admission_threshold& candidate : candidates) {
       measured_run run{candidate, measure(group, candidate)};
       if (!run.cycle.found()) continue;
-      const detail::kept_refusal over = detail::over_limit(prepared_, options_.fill, group, run.cycle, devices_);
+      const detail::kept_refusal over = detail::over_limit(options_.fill, group, run.cycle, devices_);
       refused = detail::nearer(refused, over);
       if (over.exists()) continue;
-      for (const ticks lane : run.cycle.work) run.work += static_cast<double>(lane);
+      for (const detail::lane_numbers& lane : run.cycle.lanes) run.work += static_cast<double>(lane.work);
       most = std::max(most, run.work);
       runs.push_back(std::move(run));
     }

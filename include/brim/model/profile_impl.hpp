@@ -45,6 +45,8 @@ struct profile_checker {
   static void stage(const stage_profile& s, std::size_t at) {
     time(s.cost.forward, at, "forward");
     time(s.cost.backward, at, "backward");
+    if (s.cost.backward_input != unmeasured) time(s.cost.backward_input, at, "backward_input");
+    if (s.cost.backward_weight != unmeasured) time(s.cost.backward_weight, at, "backward_weight");
     time(s.cost.of(action_kind::backward_input), at, "backward_input");
     time(s.cost.of(action_kind::backward_weight), at, "backward_weight");
     time(s.cost.recompute, at, "recompute");

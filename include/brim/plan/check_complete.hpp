@@ -61,12 +61,11 @@ class complete_check {
       if (e.kind() == action_kind::statistic && !check_used(e)) return false;
       if (e.kind() == action_kind::refresh && !check_summed(e)) return false;
     }
+    if (!check_parts()) return false;
     if (!ends_) return true;
-    for (const entry& e : entries_) {
-      if (e.kind() == action_kind::refresh && !check_applied(e)) return false;
+    for (const entry& e : entries_)
       if ((e.kind() == action_kind::precondition || e.kind() == action_kind::optimizer_step) && !check_gradient(e))
         return false;
-    }
     return check_layers() && check_updates();
   }
 
@@ -113,13 +112,16 @@ class complete_check {
            x_.fail_at(e.at, "nothing adds up the statistics of the stage's other holders (sync_statistic)");
   }
 
-  /// What a device refreshes it applies in every step, or it gives it to the others.
-  bool check_applied(const entry& e) {
-    const action& a = e.in->what;
-    if (has(action_kind::sync_refresh, a.stage, a.layer, a.side, e.cycle, e.device)) return true;
-    for (std::int32_t step = 0; step < p_.steps; ++step)
-      if (!ends_with(action_kind::precondition, a.stage, a.layer, step, e.device))
-        return x_.fail_at(e.at, text("no precondition uses it in step ", step));
+  /// A device that has only a part of a refresh is given the rest.
+  bool check_parts() {
+    for (std::size_t first = 0, last = 0; first < entries_.size(); first = last) {
+      const entry& e = entries_[first];
+      while (last < entries_.size() && key(entries_[last]) == key(e)) ++last;
+      const action& a = e.in->what;
+      if (e.kind() == action_kind::refresh && last - first < static_cast<std::size_t>(e.in->pieces) &&
+          !has(action_kind::sync_refresh, a.stage, a.layer, a.side, e.cycle, e.device))
+        return x_.fail_at(e.at, "it is a part of a refresh, and nothing gives the device the rest (sync_refresh)");
+    }
     return true;
   }
 
@@ -130,24 +132,44 @@ class complete_check {
            x_.fail_at(e.at, "nothing adds up the gradient of the stage's other holders (sync_gradient)");
   }
 
-  /// In every step a layer's preconditioned gradient comes to every holder of its stage: its own, or a shared one.
   bool check_layers() {
-    const entry* before = nullptr;
-    for (const entry& e : entries_) {
-      const action& a = e.in->what;
-      const bool known = before != nullptr && before->in->what.stage == a.stage && before->in->what.layer == a.layer;
-      before = &e;
-      if (known || a.layer.value < 0) continue;
-      for (std::int32_t step = 0; step < p_.steps; ++step)
-        for (const stage_holder& h : x_.holders_of(a.stage)) {
-          const bool own = ends_with(action_kind::precondition, a.stage, a.layer, step, h.device);
-          const bool shared = ends_with(action_kind::sync_gradient, a.stage, a.layer, step, h.device);
-          if (!own && !shared)
-            return fail(a.stage, a.layer, step, h.device, "neither preconditions it nor is given the result");
-          if (!own && p_.replicas == 1 && !ends_with(action_kind::precondition, a.stage, a.layer, step, any_device))
-            return fail(a.stage, a.layer, step, h.device, "is given a result that nobody has made");
-        }
+    for (std::size_t first = 0, last = 0; first < entries_.size(); first = last) {
+      const action& a = entries_[first].in->what;
+      while (last < entries_.size() && entries_[last].in->what.stage == a.stage &&
+             entries_[last].in->what.layer == a.layer)
+        ++last;
+      if (a.layer.value >= 0 && !check_layer(std::span(entries_).subspan(first, last - first))) return false;
     }
+    return true;
+  }
+
+  /// In every step a layer's preconditioned gradient comes to every holder of its stage: its own, or a shared one. What a
+  /// device refreshes it applies itself, or it gives the matrix to the others; what it applies it has from one of the two.
+  bool check_layer(std::span<const entry> layer) {
+    const action& a = layer.front().in->what;
+    std::vector<device_index> applying, having;
+    for (const entry& e : layer) {
+      if (e.kind() != action_kind::refresh && e.kind() != action_kind::sync_refresh) continue;
+      having.push_back(e.device);
+      if (!has(action_kind::sync_refresh, a.stage, a.layer, e.in->what.side, e.cycle, e.device))
+        applying.push_back(e.device);
+    }
+    std::sort(applying.begin(), applying.end());
+    std::sort(having.begin(), having.end());
+    for (std::int32_t step = 0; step < p_.steps; ++step)
+      for (const stage_holder& h : x_.holders_of(a.stage)) {
+        const bool own = ends_with(action_kind::precondition, a.stage, a.layer, step, h.device);
+        const bool shared = ends_with(action_kind::sync_gradient, a.stage, a.layer, step, h.device);
+        const auto is_in = [&](const std::vector<device_index>& some) {
+          return std::binary_search(some.begin(), some.end(), h.device);
+        };
+        const auto wrong = [&](const char* rule) { return fail(a.stage, a.layer, step, h.device, rule); };
+        if (!own && is_in(applying)) return wrong("refreshes it, and no precondition uses that");
+        if (!own && !shared) return wrong("neither preconditions it nor is given the result");
+        if (own && !having.empty() && !is_in(having)) return wrong("preconditions it, and has no matrix");
+        if (!own && p_.replicas == 1 && !ends_with(action_kind::precondition, a.stage, a.layer, step, any_device))
+          return wrong("is given a result that nobody has made");
+      }
     return true;
   }
 

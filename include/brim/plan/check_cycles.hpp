@@ -101,13 +101,28 @@ class cycle_check {
       if (last == nullptr || sort_key(last->repetition, last->at) < sort_key(e.repetition, e.at)) last = &e;
     return last;
   }
+  /// Of collectives, which need not end in their order.
+  [[nodiscard]] const entry* last_to_end(group g) const {
+    const entry* last = latest(g);
+    if (times_.empty()) return last;
+    for (const entry& e : g)
+      if (times_.end_of(e.at) > times_.end_of(last->at)) last = &e;
+    return last;
+  }
   bool check_after(const entry& e, const entry* before) {
     if (before == nullptr) return true;
     if (!done(*before, e)) return fail_order(e, *before->in);
-    if (times_.empty() || before->repetition != e.repetition || times_.end_of(before->at) <= times_.start_of(e.at))
-      return true;
+    return check_times(e, before->at, e.repetition - before->repetition);
+  }
+  /// Whether instruction `before` ends before `e` starts, `repetitions` of the table later.
+  bool check_times(const entry& e, std::uint32_t before, std::int64_t repetitions) {
+    if (times_.empty() || before == no_instruction || repetitions < 0) return true;
+    const ticks overlap = times_.end_of(before) - times_.start_of(e.at);
+    const ticks table = p_.steps * p_.step_length;
+    if (overlap <= 0 || (table > 0 && (overlap - 1) / table < repetitions)) return true;
     return x_.fail_at(e.at, text("by the timeline it starts at ", times_.start_of(e.at), ", and ",
-                                 describe_entry(p_, *before->in), " takes until ", times_.end_of(before->at)));
+                                 describe_entry(p_, p_.instructions[before]), " takes until ", times_.end_of(before),
+                                 repetitions > 0 ? " of an earlier table" : ""));
   }
 
   // ---- one refresh cycle of one side of one layer ----
@@ -163,7 +178,7 @@ class cycle_check {
     return end == refreshes.begin() ? nullptr : &*(end - 1);
   }
 
-  /// Pieces of one item: each once, one after the other, and all of them (of a refresh: see `check_division`).
+  /// Pieces of one item on a device: each once, one after the other, and all of them (of a refresh: see `check_division`).
   bool check_pieces(group g) {
     for (std::size_t k = 0; k < g.size(); ++k) {
       const entry& e = g[k];
@@ -175,7 +190,7 @@ class cycle_check {
         if (before.in->piece == e.in->piece) return x_.fail_at(e.at, "it stands in the plan twice");
         if (!done(before, e)) return x_.fail_at(e.at, "it stands before an earlier piece of the same item");
       }
-      if (e.kind() == action_kind::refresh || e.kind() == action_kind::sync_refresh) continue;
+      if (e.kind() == action_kind::refresh) continue;
       const bool last =
           k + 1 == g.size() || g[k + 1].device != e.device || g[k + 1].in->what.microbatch != e.in->what.microbatch;
       const std::int32_t expected = first ? 0 : g[k - 1].in->piece + 1;
@@ -193,7 +208,7 @@ class cycle_check {
       const plan_cell& c = x_.cells[x_.cell_at(e.cycle, a.stage.value, a.microbatch.value)];
       source = a.side == side::a ? c.forward : c.backward;
     } else {
-      source = last_backward(e.cycle, a.stage, a.route);
+      source = last_backward(e.cycle, a.stage, e.device);
     }
     return done(source, e) || fail_order(e, p_.instructions[source]);
   }
@@ -238,8 +253,9 @@ class cycle_check {
       for (std::size_t k = 0; k < kind.size(); ++k) {
         const entry& e = kind[k];
         if (k > 0 && same_item(kind[k - 1], e)) return x_.fail_at(e.at, "it stands in the plan twice");
-        const std::uint32_t last = last_backward(e.in->step, e.in->what.stage, e.in->what.route);
+        const std::uint32_t last = last_backward(e.in->step, e.in->what.stage, e.device);
         if (!done(last, e)) return fail_order(e, p_.instructions[last]);
+        if (!check_times(e, last, 0)) return false;
       }
     const entry* const sum = latest(of_layer(sums, layer_index(-1)));
     const entry* const last_sum = latest(sums);
@@ -253,8 +269,9 @@ class cycle_check {
       if (k == 0 || sums[k - 1].in->what.layer != layer) shared = latest(of_layer(conditions, layer));
       if (!check_after(sums[k], sum) || !check_after(sums[k], shared)) return false;
     }
+    const entry* const slowest_sum = last_to_end(sums);
     for (const entry& e : updates)
-      if (!check_after(e, last_sum) || !check_after(e, last_condition)) return false;
+      if (!check_after(e, last_sum) || !check_after(e, slowest_sum) || !check_after(e, last_condition)) return false;
     return true;
   }
 
@@ -282,31 +299,34 @@ class cycle_check {
   }
 
   void find_last_backwards() {
-    routes_ = std::min(p_.where.routes, p_.shape.microbatches);
-    last_.assign(static_cast<std::size_t>(p_.steps) * static_cast<std::size_t>(p_.where.stages) *
-                     static_cast<std::size_t>(routes_),
-                 0);
-    for (std::size_t k = 0; k < x_.cells.size(); ++k) {
-      const plan_cell& c = x_.cells[k];
-      const auto microbatches = static_cast<std::size_t>(p_.shape.microbatches);
-      const std::size_t route = k % microbatches % static_cast<std::size_t>(p_.where.routes);
-      std::uint32_t& last = last_[k / microbatches * static_cast<std::size_t>(routes_) + route];
-      last = std::max({last, c.backward, c.weight == no_instruction ? 0 : c.weight});
-    }
+    last_.assign(static_cast<std::size_t>(p_.steps) * x_.holders.size(), no_instruction);
+    for (std::int32_t step = 0; step < p_.steps; ++step)
+      for (std::int32_t s = 0; s < p_.where.stages; ++s)
+        for (std::int32_t m = 0; m < p_.shape.microbatches; ++m) {
+          const plan_cell& c = x_.cells[x_.cell_at(step, s, m)];
+          const device_index d = p_.where.device_of(p_.where.route_of(microbatch_index(m)), stage_index(s));
+          std::uint32_t& last = last_[last_at(step, stage_index(s), d)];
+          for (const std::uint32_t half : {c.backward, c.weight})
+            if (half != no_instruction && (last == no_instruction || last < half)) last = half;
+        }
   }
-  [[nodiscard]] std::uint32_t last_backward(std::int32_t step, stage_index stage, route_index route) const {
-    if (route.value >= routes_) return no_instruction;  // no microbatch takes it
-    return last_[(static_cast<std::size_t>(step) * static_cast<std::size_t>(p_.where.stages) + stage.at()) *
-                     static_cast<std::size_t>(routes_) +
-                 route.at()];
+  /// The last backward of a stage on a device, whatever its route; `no_instruction` where it has no microbatches.
+  [[nodiscard]] std::uint32_t last_backward(std::int32_t step, stage_index stage, device_index device) const {
+    return last_[last_at(step, stage, device)];
+  }
+  [[nodiscard]] std::size_t last_at(std::int32_t step, stage_index stage, device_index device) const {
+    const auto on = x_.holders_of(stage);
+    const auto at =
+        std::partition_point(on.begin(), on.end(), [&](const stage_holder& h) { return h.device < device; });
+    return static_cast<std::size_t>(step) * x_.holders.size() + x_.holder_offsets[stage.at()] +
+           static_cast<std::size_t>(at - on.begin());
   }
 
   plan_index& x_;
   const plan& p_;
   const plan_times& times_;
   std::vector<entry> entries_;
-  std::vector<std::uint32_t> last_;  ///< last backward by step, stage, route
-  std::int32_t routes_ = 1;
+  std::vector<std::uint32_t> last_;  ///< last backward by step and holder of a stage
 };
 
 }  // namespace brim::detail

@@ -21,6 +21,11 @@ class metrics_check {
     const auto fits = [&](std::size_t size) { return size == 0 || size == devices; };
     if (!fits(m_.spans.size()) || !fits(m_.peak_memory.size()) || !fits(m_.refresh_interval.size()))
       return x_.fail("a list of its metrics does not have one value for each device");
+    const auto negative = [](ticks x) { return x < 0; };
+    if (negative(m_.makespan) || negative(m_.period) || negative(m_.lower_bound) ||
+        std::any_of(m_.spans.begin(), m_.spans.end(), negative) ||
+        std::any_of(m_.peak_memory.begin(), m_.peak_memory.end(), negative))
+      return x_.fail("one of its metrics is negative");
     if (!is_share(m_.bubble_ratio)) return x_.fail("its bubble_ratio is no share");
     if (!is_share(m_.utilization)) return x_.fail("its utilization is no share");
     for (const double interval : m_.refresh_interval)
@@ -64,8 +69,10 @@ class metrics_check {
     if (m_.period != 0 && (m_.period < longest || m_.period > makespan))
       return x_.fail(text("its period is ", m_.period, "; expected ", longest, " (the longest span) … ", makespan));
     const double devices = p_.shape.devices;
-    if (makespan > 0 && m_.makespan > 0 &&
-        !is_near(1 - m_.bubble_ratio, pipeline / (devices * static_cast<double>(makespan))))
+    if (m_.lower_bound > makespan)
+      return x_.fail(text("its makespan is ", makespan, ", below its lower bound ", m_.lower_bound));
+    const bool stated = m_.makespan > 0 || m_.bubble_ratio != 0;
+    if (makespan > 0 && stated && !is_near(1 - m_.bubble_ratio, pipeline / (devices * static_cast<double>(makespan))))
       return x_.fail("its bubble_ratio is not that of its timeline");
     if (m_.utilization > 0 && !is_near(m_.utilization, used_share(p_)))
       return x_.fail("its utilization is not that of its timeline");

@@ -95,6 +95,8 @@ class pair_check {
       const std::uint32_t at = x_.members[m];
       if (m > first && x_.device_at(at) == x_.device_at(x_.members[m - 1]))
         return x_.fail_at(at, "it stands in the plan twice");
+      if (i.what.kind == action_kind::sync_statistic && x_.share_of(i.what.stage, x_.device_at(at)) == 0)
+        return x_.fail_at(at, "the device has no statistics to add");
       if (p_.instructions[at].tag != i.tag)
         return x_.fail_at(at, text("its tag is ", p_.instructions[at].tag, ", that of device ",
                                    x_.device_at(x_.members[first]).value, " is ", i.tag));

@@ -109,6 +109,8 @@ class structure_check {
       } else {
         if (s.device.value != device) return fail("a queue has to follow the compute stream of its device");
         if (!has_stream(s.kind)) return fail("the plan's transport has no such queue");
+        if (p_.streams[k - 1].kind == stream_kind::collective)
+          return fail("the queue of collectives has to be the last of its device");
         used.push_back((std::int64_t{s.peer.value} << 8) | static_cast<std::int64_t>(s.kind));
       }
       const bool edge =
@@ -204,6 +206,9 @@ class structure_check {
     const bool dated = is_second_order(a.kind) && a.kind != action_kind::precondition;
     if (dated && i.origin_step > i.step) return "it runs before the step of its statistics";
     if (!dated && i.origin_step != i.step) return "origin_step has to be its step";
+    const bool ends_step = a.kind == action_kind::sync_gradient || a.kind == action_kind::precondition ||
+                           a.kind == action_kind::optimizer_step || a.kind == action_kind::sync_norm;
+    if (ends_step && (i.piece != 0 || i.pieces != 1)) return "the end of a step has no pieces";
     if (a.kind == action_kind::sync_norm) return a.stage.value == -1 ? nullptr : "a norm belongs to no stage";
     if (a.kind == action_kind::user && a.stage.value == -1) return nullptr;
     if (a.stage.value < 0 || a.stage.value >= p_.where.stages) return "there is no such stage";
@@ -237,7 +242,8 @@ class structure_check {
   }
 
   bool check_lists(const instruction& i, std::uint32_t at, std::size_t& waits) {
-    if (i.wait_count > 0 && (i.first_wait != waits || i.wait_count > p_.waits.size() - waits))
+    if (i.wait_count == 0 ? i.first_wait > p_.waits.size()
+                          : i.first_wait != waits || i.wait_count > p_.waits.size() - waits)
       return x_.fail_at(at, "its waits do not follow those of the instruction before");
     waits += i.wait_count;
     if (i.records.value == -1) return true;

@@ -74,6 +74,7 @@ class timeline_check {
     const stream& compute = p_.streams[x_.first_stream[d.at()]];
     std::uint32_t next = compute.begin;
     ticks free = 0, first_start = -1;
+    const timed_action* before = nullptr;
     collectives_.clear();
     for (; at < p_.timeline.size() && p_.timeline[at].device == d; ++at) {
       const timed_action& a = p_.timeline[at];
@@ -81,6 +82,9 @@ class timeline_check {
         return fail(at, "its times are impossible");
       if (a.step < 0 || a.step >= p_.steps || a.time.start < a.step * p_.step_length)
         return fail(at, "it starts before its step");
+      if (before != nullptr && sort_key(a.step, a.time.start) < sort_key(before->step, before->time.start))
+        return fail(at, "it stands behind an entry that starts later");
+      before = &a;
       if (static_cast<std::size_t>(a.what.kind) < action_kind_count && is_collective(a.what.kind)) {
         if (a.time.length() > longest_duration) return fail(at, "it takes longer than 2^50 ticks");
         collectives_.push_back(static_cast<std::uint32_t>(at));

@@ -75,9 +75,20 @@ TEST_CASE("work set: where and what a batch is") {
   CHECK(batch_refused(
       false, [](work_batch& b) { b.what.route = brim::route_index(2); }, "there is no route 2"));
   CHECK(batch_refused(
-      false, [](work_batch& b) { b.what.kind = action_kind::forward; }, "no optional work"));
+      false, [](work_batch& b) { b.what.kind = action_kind::forward; }, "no work for a bubble"));
   CHECK(batch_refused(
       false, [](work_batch& b) { b.what.kind = static_cast<action_kind>(99); }, "kind 99"));
+}
+
+TEST_CASE("work set: what verify would refuse later") {
+  CHECK(batch_refused(
+      false, [](work_batch& b) { b.what.kind = action_kind::sync_statistic; }, "no work for a bubble"));
+  CHECK(batch_refused(
+      false, [](work_batch& b) { b.what.stage = brim::stage_index(-1); }, "there is no stage -1"));
+  CHECK(batch_refused(
+      false, [](work_batch& b) { b.what.layer = brim::layer_index(-2); }, "there is no layer -2"));
+  CHECK(refused([](work_set& s) { s.releases[1].microbatch = brim::microbatch_index(4); }, "no microbatch 4"));
+  CHECK(refused([](work_set& s) { s.releases[1].microbatch = brim::microbatch_index(1); }, "takes another route"));
 }
 
 TEST_CASE("work set: sizes") {

@@ -97,7 +97,7 @@ TEST_CASE("a profile that does not fit the placement") {
 }
 
 TEST_CASE("impossible values are named by stage and field") {
-  for (const brim::ticks value : {brim::ticks{-1}, brim::longest_duration + 1, std::numeric_limits<brim::ticks>::max(),
+  for (const brim::ticks value : {brim::ticks{-2}, brim::longest_duration + 1, std::numeric_limits<brim::ticks>::max(),
                                   std::numeric_limits<brim::ticks>::min()}) {
     const std::string text = std::to_string(value);
     CHECK(says(refused_after([&](auto& p) { p.stages[1].cost.forward = value; }), bad, "stages[1].forward is " + text));
