@@ -68,7 +68,7 @@ TEST_CASE("a wrong command line exits with 2") {
           {{"plan", "--profile", base, "--microbatches", "many"}, 2, {"--microbatches", "\"many\"", "whole number"}},
           {{"plan", "--profile", base, "--microbatches", "99999999999999999999"}, 2, {"99999999999999999999"}},
           {{"plan", "--profile", base, "--margin", "nan"}, 2, {"--margin"}},
-          {{"plan", "--profile", base, "--steps", "0"}, 2, {"--steps is 0", "1 to 1024"}},
+          {{"plan", "--profile", base, "--steps", "-1"}, 2, {"--steps is -1", "0 to 4096"}},
           {{"plan", "--profile", base, "--width", "5"}, 2, {"--width is 5"}},
           {{"plan", "--profile", base, "--memory-limit", "16 parsecs"}, 2, {"16 parsecs", "16GiB"}},
           {{"plan", "--profile", base, "--memory-limit", "-1GiB"}, 2, {"-1GiB"}},

@@ -227,9 +227,11 @@ class fill_judge {
     }
   }
 
-  /// Divided: one of the stage's holders, the same for all work of the layer. Repeated: all holders.
+  /// Divided: one of the stage's holders, the same for all work of the layer. Repeated: all holders that have microbatches.
   void expect_owners(std::int32_t s, std::int32_t l, const std::set<std::int32_t>& owners, std::string_view what) {
-    const std::vector<std::int32_t> held_by = holders(s);
+    std::vector<std::int32_t> held_by;
+    for (std::int32_t replica = 0; replica < source_.replicas; ++replica)
+      for (std::int32_t r = 0; r < std::min(routes(), microbatches()); ++r) held_by.push_back(lane_of(replica, r, s));
     for (const std::int32_t lane : owners)
       expect(std::find(held_by.begin(), held_by.end(), lane) != held_by.end(), what, " of stage ", s, " on lane ", lane,
              ", which does not hold it");

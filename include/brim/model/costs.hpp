@@ -37,7 +37,13 @@ struct stage_cost {
       default: return 0;
     }
   }
-  friend constexpr bool operator==(const stage_cost&, const stage_cost&) = default;
+  /// Whether all durations are equal, given or not.
+  friend constexpr bool operator==(const stage_cost& a, const stage_cost& b) {
+    return a.forward == b.forward && a.backward == b.backward &&
+           a.of(action_kind::backward_input) == b.of(action_kind::backward_input) &&
+           a.of(action_kind::backward_weight) == b.of(action_kind::backward_weight) && a.recompute == b.recompute &&
+           a.optimizer_step == b.optimizer_step;
+  }
 
  private:
   [[nodiscard]] constexpr ticks half(ticks own, ticks other, ticks guess) const {
