@@ -68,11 +68,11 @@ std::string joined(const std::vector<std::string>& names) {
 std::size_t edits_between(std::string_view one, std::string_view other) {
   std::vector<std::size_t> row(other.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < one.size(); ++i) {
+  for (const char letter : one) {
     std::size_t before = row[0]++;  // of the row above, one column to the left
     for (std::size_t j = 0; j < other.size(); ++j) {
       const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, before + (one[i] == other[j] ? 0 : 1)});
+      row[j + 1] = std::min({above + 1, row[j] + 1, before + (letter == other[j] ? 0 : 1)});
       before = above;
     }
   }

@@ -94,7 +94,8 @@ void add_fill(std::string& out, const outcome& made, const brim::filled& filled)
        text("from a layer's statistics to the preconditioning that uses them",
             report.greatest_age > young ? text("; more than the load + 2, so look at other policies or schemes") : ""));
   // Both with the update of the weights, which is not in the makespan.
-  const auto without = static_cast<brim::ticks>(static_cast<double>(filled.step_length) / (1 + report.overhead) + 0.5);
+  const auto without =
+      static_cast<brim::ticks>(std::llround(static_cast<double>(filled.step_length) / (1 + report.overhead)));
   line(out, "precondition", "+ " + percent(report.overhead) + " a step",
        text("a step takes ", milliseconds(filled.step_length), ", without K-FAC ", milliseconds(without)));
   const std::size_t most = greatest(made.factors);

@@ -19,7 +19,7 @@ bool is_control(std::string_view character) {
   return character.size() == 2 && character.front() == '\xC2' && last < 0xA0U;
 }
 
-std::string with_exact(std::string rounded, std::int64_t exact, std::string_view unit, bool same) {
+std::string with_exact(const std::string& rounded, std::int64_t exact, std::string_view unit, bool same) {
   return same ? rounded : text(rounded, " (", exact, unit, ")");
 }
 

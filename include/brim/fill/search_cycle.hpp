@@ -125,7 +125,8 @@ class cycle_search {
   /// Rounds of a table after which its state must repeat: many of a short one, where what is left from the start is
   /// still there after the first rounds.
   [[nodiscard]] static constexpr std::size_t rounds_of(std::size_t steps) {
-    return std::clamp<std::size_t>(24 * every_length / steps, 6, 24);
+    constexpr std::size_t steps_of_short_ones = std::size_t{24} * every_length;
+    return std::clamp<std::size_t>(steps_of_short_ones / steps, 6, 24);
   }
   /// Shares of the idle time that are tried, in that order: the greatest that a greedy fill keeps up with wins.
   static constexpr double shares[] = {1.0, .999, .998, .997, .996, .995, .9925, .99, .985, .98, .97, .96,
