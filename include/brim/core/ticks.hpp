@@ -23,11 +23,12 @@ inline constexpr bytes largest_memory = bytes{1} << 50;
 
 namespace detail {
 
-/// The sum of two amounts of memory, at most 2^62 bytes: a petabyte for each of many microbatches does not fit 64 bits, and
+/// The sum of two amounts of memory, within ±2^62 bytes: a petabyte for each of many microbatches does not fit 64 bits, and
 /// no limit allows it anyway.
 [[nodiscard]] constexpr bytes bounded_sum(bytes used, bytes change) {
   constexpr bytes most = bytes{1} << 62;
-  return change > most - used ? most : used + change;
+  if (change > 0) return used > most - change ? most : used + change;
+  return used < -most - change ? -most : used + change;
 }
 
 }  // namespace detail

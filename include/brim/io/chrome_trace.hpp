@@ -212,7 +212,7 @@ class trace_painter {
       const bytes at_end = memory_.at_end(actions[i], d);
       used = bounded_sum(used, at_start);
       if (at_start != 0) counter(process, times[i].start + offset, used);
-      used += at_end;
+      used = bounded_sum(used, at_end);
       if (at_end != 0) counter(process, times[i].end + offset, used);
     }
   }

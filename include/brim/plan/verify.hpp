@@ -65,7 +65,7 @@ template <memory_model Memory>
       if (i.what.stage.value < 0 || is_communication(i.what.kind)) continue;
       now = detail::bounded_sum(now, memory.at_start(i.what, s.device));
       peaks[s.device.at()] = std::max(peaks[s.device.at()], now);
-      now += memory.at_end(i.what, s.device);
+      now = detail::bounded_sum(now, memory.at_end(i.what, s.device));
     }
   }
   return peaks;

@@ -34,7 +34,7 @@ template <class Memory>
       for (const action& a : t.row(d)) {
         used = detail::bounded_sum(used, memory.at_start(a, d));
         peaks[d.at()] = std::max(peaks[d.at()], used);
-        used += memory.at_end(a, d);
+        used = detail::bounded_sum(used, memory.at_end(a, d));
       }
     }
     return peaks;
