@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../fill/samples.hpp"
 #include "sample.hpp"
 
 #include <brim/fill/fill.hpp>
@@ -17,20 +18,9 @@ using namespace brim;
 namespace {
 
 kfac_work twin_source(std::int32_t replicas = 1) {
-  layer_profile small, large;
-  small.name = "small";
-  small.statistic_a = small.statistic_b = 12;
-  small.refresh_a = small.refresh_b = 40;
-  small.precondition = 5;
-  large = small;
-  large.name = "large";
-  large.refresh_a = large.refresh_b = 70;
-  stage_profile stage;
-  stage.cost = {.forward = 100, .backward = 200, .optimizer_step = 3};
-  stage.layers = {small, large};
-  profile p;
-  p.stages = {stage};
-  return {.profile = p, .replicas = replicas, .sync_statistic = 7};
+  kfac_work source = fill_samples::twin_work();
+  source.replicas = replicas;
+  return source;
 }
 
 /// Without events, so that entries can be left out without leaving waits behind.
