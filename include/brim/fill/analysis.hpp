@@ -37,6 +37,8 @@ class run_analysis {
         bubbles_(bubbles),
         group_(group),
         window_(window),
+        begin_(window.first * bubbles.step_length),
+        end_(begin_ + window.steps * bubbles.step_length),
         numbers_(group.lanes.size()),
         changes_(group.lanes.size()) {
     for (const std::int32_t u : group.units) {
@@ -107,14 +109,12 @@ class run_analysis {
   /// The data of one release, kept until its last piece has run; in a window that repeats also those of earlier rounds.
   void keep(const work_batch& batch, const run_piece& p, std::vector<change>& changes) const {
     if (window_.repeats && !is_inside(p.step)) return;
-    const ticks begin = window_.first * bubbles_.step_length;
-    const ticks end = begin + window_.steps * bubbles_.step_length;
     const work_release& release =
         work_.releases[batch.first_release + static_cast<std::uint32_t>(p.piece / batch.division)];
     ticks from = p.origin * bubbles_.step_length + release.kept_from;
     ticks until = p.time.end;
-    for (; from < end && from < until; from += end - begin, until += end - begin) {
-      if (until >= begin) {
+    for (; from < end_ && from < until; from += end_ - begin_, until += end_ - begin_) {
+      if (until >= begin_) {
         changes.push_back({from, batch.kept});
         changes.push_back({until, -batch.kept});
       }
@@ -123,16 +123,14 @@ class run_analysis {
   }
 
   [[nodiscard]] bytes peak_of(std::vector<change>& changes) const {
-    const ticks begin = window_.first * bubbles_.step_length;
-    const ticks end = begin + window_.steps * bubbles_.step_length;
     std::sort(changes.begin(), changes.end(),
               [](const change& a, const change& b) { return a.at < b.at || (a.at == b.at && a.amount < b.amount); });
     bytes now = 0;
     bytes peak = 0;
     for (const change& c : changes) {
-      if (c.at >= begin && c.at < end) peak = std::max(peak, now);
+      if (c.at >= begin_ && c.at < end_) peak = std::max(peak, now);
       now += c.amount;
-      if (c.at >= begin && c.at < end) peak = std::max(peak, now);
+      if (c.at >= begin_ && c.at < end_) peak = std::max(peak, now);
     }
     return peak;
   }
@@ -141,6 +139,8 @@ class run_analysis {
   const bubble_set& bubbles_;
   const fill_group& group_;
   run_window window_;
+  ticks begin_;  ///< of the window
+  ticks end_;
   std::vector<lane_numbers> numbers_;         ///< by lane of the group
   std::vector<std::vector<change>> changes_;  ///< of what is kept, by lane of the group
   std::vector<std::int32_t> last_batches_;    ///< of the units' refreshes

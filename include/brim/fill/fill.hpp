@@ -20,7 +20,7 @@
 namespace brim {
 namespace detail {
 
-/// Operations that the search for one way to cut may cost: about half a second of one core.
+/// Operations that the search for one way to cut may cost, in pieces and steps.
 inline constexpr std::size_t most_operations = 4'000'000;
 
 /// The best staggered table. Where no table is good and cutting is allowed when needed, tables of ever shorter pieces are
@@ -38,7 +38,6 @@ std::vector<group_cycle> staggered_cycle(prepared_fill& prepared, const timeline
     return found;
   };
   cycle_candidate best = search(prepared);
-  prepared_fill best_from = prepared;
   fill_options cut_all = options;
   cut_all.panels = panel_rule::always;
   const auto done = [&] { return best.found() && best.rating.good(options.tolerance); };
@@ -48,7 +47,7 @@ std::vector<group_cycle> staggered_cycle(prepared_fill& prepared, const timeline
     cycle_candidate candidate = search(cut);
     if (!candidate.found() || (best.found() && !candidate.rating.better(best.rating, options.tolerance))) continue;
     best = std::move(candidate);
-    best_from = std::move(cut);
+    prepared = std::move(cut);
   }
   if (!best.found()) {
     refused.raise_if_any();
@@ -57,7 +56,6 @@ std::vector<group_cycle> staggered_cycle(prepared_fill& prepared, const timeline
     raise(error_code::no_fill, text("fill: no repeating table", limit, " keeps up with the work; ",
                                     limit.empty() ? "" : "raise longest_cycle, or ", "allow panels"));
   }
-  prepared = std::move(best_from);
   return std::move(best.groups);
 }
 

@@ -3,6 +3,7 @@
 
 #include <brim/fill/bubbles.hpp>
 #include <brim/fill/concepts.hpp>
+#include <brim/fill/earliest.hpp>
 #include <brim/fill/margin.hpp>
 #include <brim/fill/ready_set.hpp>
 #include <brim/fill/work.hpp>
@@ -47,7 +48,8 @@ class filler {
         bubbles_(bubbles),
         group_(group),
         policy_(policy),
-        margin_permille_(margin_permille) {
+        margin_permille_(margin_permille),
+        furthest_behind_(group.lanes.size()) {
     std::vector<std::int32_t> unit_at(work.units.size(), -1);
     for (std::size_t u = 0; u < group.units.size(); ++u)
       unit_at[static_cast<std::size_t>(group.units[u])] = static_cast<std::int32_t>(u);
@@ -78,12 +80,17 @@ class filler {
       start(units_[static_cast<std::size_t>(started[i])]);
     }
     const ticks begin = step_ * bubbles_.step_length;
-    for (lane_state& lane : lanes_) {
-      lane.gap = 0;
-      lane.release = started.empty() ? lane.releases.size() : 0;
-      enter_gap(lane, begin);
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      lanes_[i].gap = 0;
+      lanes_[i].release = started.empty() ? lanes_[i].releases.size() : 0;
+      enter_gap(lanes_[i], begin);
+      furthest_behind_.set(i, lanes_[i].wake);
     }
-    for (lane_state* lane = furthest_behind(); lane != nullptr; lane = furthest_behind()) advance(*lane, begin);
+    while (furthest_behind_.time() != never) {
+      const std::size_t lane = furthest_behind_.first();
+      advance(lanes_[lane], begin);
+      furthest_behind_.set(lane, lanes_[lane].wake);
+    }
     for (lane_state& lane : lanes_) release_until(lane, begin + bubbles_.step_length, begin);
     for (lane_state& lane : lanes_)
       std::erase_if(lane.live, [](const live_step& live) { return live.unfinished == 0; });
@@ -145,7 +152,7 @@ class filler {
   }
 
  private:
-  static constexpr ticks never = longest_schedule;
+  static constexpr ticks never = earliest::never;
 
   struct part_progress {
     std::int32_t step = -1;  ///< statistics step
@@ -319,13 +326,6 @@ class filler {
     lane.wake = lane.position;
   }
 
-  [[nodiscard]] lane_state* furthest_behind() {
-    lane_state* best = nullptr;
-    for (lane_state& lane : lanes_)
-      if (lane.wake != never && (best == nullptr || lane.wake < best->wake)) best = &lane;
-    return best;
-  }
-
   /// Places the next piece of the lane, or lets it sleep until the next release, or moves it to its next gap.
   void advance(lane_state& lane, ticks begin) {
     lane.position = lane.wake;
@@ -443,7 +443,9 @@ class filler {
       const auto later = std::upper_bound(lane.arrivals.begin(), lane.arrivals.end(), a,
                                           [](const arrival& x, const arrival& y) { return x.at < y.at; });
       lane.arrivals.insert(later, a);
-      if (lane.wake != never) lane.wake = std::min(lane.wake, std::max(lane.position, a.at));
+      if (lane.wake == never) continue;
+      lane.wake = std::min(lane.wake, std::max(lane.position, a.at));
+      furthest_behind_.set(static_cast<std::size_t>(part.lane), lane.wake);
     }
   }
 
@@ -452,6 +454,7 @@ class filler {
   const fill_group& group_;
   const Policy& policy_;
   ticks margin_permille_;
+  earliest furthest_behind_;  ///< of the lanes
   std::vector<lane_state> lanes_;
   std::vector<part_state> parts_;  ///< lane by lane, by rank
   std::vector<unit_state> units_;

@@ -43,8 +43,9 @@ struct table_rating {
 
   [[nodiscard]] bool young() const { return age_over_load <= age_allowance; }
   [[nodiscard]] bool good(double tolerance) const { return loss <= tolerance && young(); }
-  /// Better by more than the tolerance: younger, or fuller.
+  /// Worth shorter pieces: good where the other is not, else younger, else fuller by more than the tolerance.
   [[nodiscard]] bool better(const table_rating& than, double tolerance) const {
+    if (good(tolerance) != than.good(tolerance)) return good(tolerance);
     return young() != than.young() ? young() : loss < than.loss - tolerance;
   }
 };
