@@ -14,13 +14,19 @@ namespace {
 using namespace brim::schemes;
 
 /// The schemes in the order of the table; a scheme that is added here appears in every command.
-constexpr std::tuple<gpipe, one_f_one_b, interleaved_one_f_one_b, looped_bfs, chimera> all{};
+constexpr std::tuple<gpipe, one_f_one_b, eager_one_f_one_b, seq_one_f_one_b, interleaved_one_f_one_b, looped_bfs, chimera,
+                     zero_bubble_h1, zero_bubble_h2, interleaved_zero_bubble, grouped_interleave>
+    all{};
 
 constexpr std::array table{
     scheme_entry{gpipe::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "m microbatches", "every shape, 1 chunk",
                  "all forwards, then all backwards"},
     scheme_entry{one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "p - device, at most m",
                  "every shape, 1 chunk", "a backward as soon as there is one"},
+    scheme_entry{eager_one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "2(p - device) - 1, at most m",
+                 "every shape, 1 chunk", "1f1b that hides transfers"},
+    scheme_entry{seq_one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b) of a slice",
+                 "p - device + 1 slices", "m even, 1 chunk", "microbatches are halves of sequences"},
     scheme_entry{interleaved_one_f_one_b::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v if m >= p",
                  "about p + (p-1)/v", "every shape, any chunks", "1f1b over several chunks a device"},
     scheme_entry{looped_bfs::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v if m >= p", "m microbatches",
@@ -28,6 +34,14 @@ constexpr std::array table{
     scheme_entry{chimera::name, chunk_rule::one, pair_rule::several, "(p/2-1)(f+b) if f = b, m = p, 1 pair",
                  "p/2 + 1 to p", "devices a multiple of 2 x pairs",
                  "routes in both directions; weights 2 x pairs times"},
+    scheme_entry{zero_bubble_h1::name, chunk_rule::one, pair_rule::none, "(p-1)(i + max(f-w, 0))", "p, at most m",
+                 "every shape, 1 chunk", "1f1b with the weight halves of backwards late"},
+    scheme_entry{zero_bubble_h2::name, chunk_rule::one, pair_rule::none, "span: (p-1)max(0, f+i-2w, i-f)",
+                 "2p - 1, at most m", "every shape, 1 chunk", "gains where steps follow without a barrier"},
+    scheme_entry{interleaved_zero_bubble::name, chunk_rule::several, pair_rule::none, "(p-1)(i + max(f-w, 0))/v",
+                 "p, at most m", "every shape, any chunks", "zb-h1 over several chunks a device"},
+    scheme_entry{grouped_interleave::name, chunk_rule::several, pair_rule::none, "(p-1)(f+i)/v if groups of p",
+                 "(p/2(v-1) + p - device)/v", "every shape, any chunks", "interleaved in small groups: least memory"},
 };
 static_assert(table.size() == std::tuple_size_v<decltype(all)>);
 

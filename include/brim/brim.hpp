@@ -12,6 +12,7 @@
 #include <brim/plan/plan.hpp>
 #include <brim/plan/replay_length.hpp>
 #include <brim/plan/verify.hpp>
+#include <brim/schedule/join_halves.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>

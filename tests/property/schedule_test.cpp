@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 #include <brim/model/profile.hpp>
+#include <brim/schedule/join_halves.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
@@ -62,14 +63,20 @@ void show(const request& r, std::ostream& out) { out << r.scheme << ' ' << brim:
 
 /// A scheme and a shape that it accepts.
 request any_request() {
-  const auto scheme = *rc::gen::element<std::string>("gpipe", "1f1b", "interleaved-1f1b", "looped-bfs", "chimera");
-  pipeline_shape shape{.devices = *rc::gen::inRange(1, 13), .microbatches = *rc::gen::inRange(1, 25)};
-  if (scheme == "interleaved-1f1b" || scheme == "looped-bfs") shape.chunks = *rc::gen::inRange(1, 5);
-  if (scheme == "chimera") {
-    shape.pairs = *rc::gen::inRange(1, 4);
-    shape.devices = 2 * shape.pairs * *rc::gen::inRange(1, 4);
-  }
-  return {scheme, shape};
+  const std::vector<std::string> names = test_support::scheme_names();
+  const std::string scheme = names[*rc::gen::inRange<std::size_t>(0, names.size())];
+  return *rc::gen::suchThat(
+      rc::gen::map(rc::gen::tuple(rc::gen::inRange(1, 13), rc::gen::inRange(1, 25), rc::gen::inRange(1, 5),
+                                  rc::gen::inRange(1, 4)),
+                   [scheme](const std::tuple<int, int, int, int>& drawn) {
+                     const auto [devices, microbatches, chunks, pairs] = drawn;
+                     return request{scheme, {devices, microbatches, chunks, pairs}};
+                   }),
+      [](const request& r) {
+        return r.shape.pairs <= r.shape.devices && test_support::with_scheme(r.scheme, [&](const auto& s) {
+                 return brim::refusal_of(s, r.shape).empty();
+               });
+      });
 }
 
 uneven_costs any_costs() {
@@ -112,8 +119,11 @@ ticks input_of(const std::map<key, placed>& all, const timeline& t, const action
     return p.time.end + (p.device == d ? 0 : costs.transfer(stage_index(boundary)));
   };
   if (a.kind == action_kind::forward) return s == 0 ? 0 : from(action_kind::forward, s - 1, s - 1);
+  if (a.kind == action_kind::backward_weight) return from(action_kind::backward_input, s, 0);
   if (s + 1 == t.program.where.stages) return from(action_kind::forward, s, 0);
-  return std::max(from(action_kind::backward, s + 1, s), from(action_kind::forward, s, 0));
+  const bool whole = all.count({action_kind::backward, s + 1, m}) > 0;
+  return std::max(from(whole ? action_kind::backward : action_kind::backward_input, s + 1, s),
+                  from(action_kind::forward, s, 0));
 }
 
 /// Whether steps at this distance, in this order on every device, respect devices and shared weights.
@@ -143,8 +153,17 @@ TEST_CASE("any scheme, shape and costs give a valid as-soon-as-possible timeline
     RC_LOG() << r;
     const timeline t = made(r, costs);
     const std::map<key, placed> all = by_key(t);
-    RC_ASSERT(all.size() ==
-              2u * static_cast<std::size_t>(t.program.where.stages) * static_cast<std::size_t>(r.shape.microbatches));
+    std::size_t forwards = 0, backwards = 0, halves = 0, weights = 0;
+    for (const action& a : t.program.actions) {
+      forwards += a.kind == action_kind::forward ? 1 : 0;
+      backwards += a.kind == action_kind::backward ? 1 : 0;
+      halves += a.kind == action_kind::backward_input ? 1 : 0;
+      weights += a.kind == action_kind::backward_weight ? 1 : 0;
+    }
+    RC_ASSERT(forwards ==
+              static_cast<std::size_t>(t.program.where.stages) * static_cast<std::size_t>(r.shape.microbatches));
+    RC_ASSERT(backwards + halves == forwards);
+    RC_ASSERT(weights == halves);
     for (const device_index d : brim::devices(r.shape)) {
       const auto row = t.view().row(d);
       const auto times = t.view().times_of(d);
@@ -216,6 +235,8 @@ TEST_CASE("peak memory is what a sweep over all moments finds") {
       brim::stage_profile& stage = memory.stages.emplace_back();
       stage.memory.weights = *rc::gen::inRange(0, 50);
       stage.memory.activations = *rc::gen::inRange(0, 50);
+      stage.memory.released_by_backward_input = *rc::gen::inRange<brim::bytes>(0, stage.memory.activations + 1);
+      stage.memory.released_by_backward_weight = stage.memory.activations - stage.memory.released_by_backward_input;
     }
     RC_LOG() << r;
     for (const device_index d : brim::devices(r.shape)) {
@@ -229,9 +250,12 @@ TEST_CASE("peak memory is what a sweep over all moments finds") {
       for (std::size_t moment = 0; moment < row.size(); ++moment) {  // just after the start of each action
         brim::bytes used = resident;
         for (std::size_t i = 0; i < row.size(); ++i) {
-          const brim::bytes kept = memory.stages[row[i].stage.at()].memory.activations;
-          if (row[i].kind == action_kind::forward && times[i].start <= times[moment].start) used += kept;
-          if (row[i].kind == action_kind::backward && times[i].end <= times[moment].start) used -= kept;
+          const brim::stage_memory& stage = memory.stages[row[i].stage.at()].memory;
+          if (row[i].kind == action_kind::forward && times[i].start <= times[moment].start) used += stage.activations;
+          if (times[i].end > times[moment].start) continue;
+          if (row[i].kind == action_kind::backward) used -= stage.activations;
+          if (row[i].kind == action_kind::backward_input) used -= stage.released_by_backward_input;
+          if (row[i].kind == action_kind::backward_weight) used -= stage.released_by_backward_weight;
         }
         peak = std::max(peak, used);
       }
@@ -272,21 +296,56 @@ TEST_CASE("a timeline made in used arrays is the one made afresh") {
   }));
 }
 
+TEST_CASE("joining halves that run back to back delays nothing") {
+  CHECK(rc::check("joined", [] {
+    const request r = any_request();
+    brim::stage_costs costs;
+    for (int s = 0; s < r.shape.devices * r.shape.chunks; ++s) {
+      const ticks input = *rc::gen::inRange<ticks>(0, 9);
+      const ticks weight = *rc::gen::inRange<ticks>(0, 9);
+      costs.stages.push_back({.forward = *rc::gen::inRange<ticks>(0, 9),
+                              .backward = input + weight + *rc::gen::inRange<ticks>(-1, 2),
+                              .backward_input = input,
+                              .backward_weight = weight});
+      costs.stages.back().backward = std::max<ticks>(costs.stages.back().backward, 0);
+      if (s > 0) costs.transfers.push_back(*rc::gen::inRange<ticks>(0, 3));
+    }
+    RC_LOG() << r;
+    const timeline apart = made(r, costs);
+    const timeline joined = brim::join_halves(apart, costs);
+    const std::map<key, placed> before = by_key(apart);
+    for (const auto& [what, now] : by_key(joined)) {
+      const auto& [kind, stage, microbatch] = what;
+      const bool is_whole = kind == action_kind::backward && before.count(what) == 0;
+      const placed& then = before.at({is_whole ? action_kind::backward_input : kind, stage, microbatch});
+      RC_ASSERT(now.device == then.device);
+      RC_ASSERT(now.time.start <= then.time.start);
+    }
+    RC_ASSERT(brim::makespan(joined) <= brim::makespan(apart));
+    RC_ASSERT(brim::peak_memory(joined, brim::uniform_memory{}) == brim::peak_memory(apart, brim::uniform_memory{}));
+  }));
+}
+
 TEST_CASE("no scheme deadlocks: every p <= 12, v <= 4, m <= 40, every number of pairs") {
-  int shapes = 0;
-  for (const char* name : {"gpipe", "1f1b", "interleaved-1f1b", "looped-bfs", "chimera"})
+  std::map<std::string, int> shapes;
+  for (const std::string& name : test_support::scheme_names())
     test_support::with_scheme(name, [&](const auto& scheme) {
+      const bool has_pairs = !brim::refusal_of(scheme, {.devices = 2, .microbatches = 2, .pairs = 2}).empty();
       for (int p = 1; p <= 12; ++p)
         for (int v = 1; v <= 4; ++v)
-          for (int q = 1; q <= p; ++q)
+          for (int q = 1; q <= (has_pairs ? p : 1); ++q)
             for (int m = 1; m <= 40; ++m) {
               const pipeline_shape shape{.devices = p, .microbatches = m, .chunks = v, .pairs = q};
-              if (q > 1 && std::string_view(name) != "chimera") continue;
               if (!brim::refusal_of(scheme, shape).empty()) continue;
-              ++shapes;
+              ++shapes[name];
               const timeline t = brim::simulate(scheme, shape, brim::uniform_cost{});
-              if (brim::busy(t) != 3 * std::int64_t{t.program.where.stages} * m) FAIL_CHECK(brim::to_string(shape));
+              if (brim::busy(t) != 3 * std::int64_t{t.program.where.stages} * m)
+                FAIL_CHECK(name << ' ' << brim::to_string(shape));
             }
     });
-  CHECK(shapes == 2 * 12 * 40 + 2 * 12 * 4 * 40 + 14 * 40);
+  for (const char* one_chunk : {"gpipe", "1f1b", "eager-1f1b", "zb-h1", "zb-h2"}) CHECK(shapes[one_chunk] == 12 * 40);
+  for (const char* any_chunks : {"interleaved-1f1b", "looped-bfs", "interleaved-zb", "grouped-interleave"})
+    CHECK(shapes[any_chunks] == 12 * 4 * 40);
+  CHECK(shapes["seq-1f1b"] == 12 * 20);
+  CHECK(shapes["chimera"] == 14 * 40);
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace test_support {
@@ -48,15 +49,26 @@ inline std::vector<record> read_csv(const std::string& name) {
   return rows;
 }
 
+/// Every scheme that brim ships.
+using shipped_schemes =
+    std::tuple<brim::schemes::gpipe, brim::schemes::one_f_one_b, brim::schemes::eager_one_f_one_b,
+               brim::schemes::seq_one_f_one_b, brim::schemes::interleaved_one_f_one_b, brim::schemes::looped_bfs,
+               brim::schemes::chimera, brim::schemes::zero_bubble_h1, brim::schemes::zero_bubble_h2,
+               brim::schemes::interleaved_zero_bubble, brim::schemes::grouped_interleave>;
+
+inline std::vector<std::string> scheme_names() {
+  return std::apply([](const auto&... s) { return std::vector<std::string>{std::string(s.name)...}; }, shipped_schemes{});
+}
+
 /// Calls `use` with the shipped scheme of that name.
-template <class Use>
+template <class Use, std::size_t I = 0>
 auto with_scheme(std::string_view name, Use use) {
-  if (name == brim::schemes::gpipe::name) return use(brim::schemes::gpipe{});
-  if (name == brim::schemes::one_f_one_b::name) return use(brim::schemes::one_f_one_b{});
-  if (name == brim::schemes::interleaved_one_f_one_b::name) return use(brim::schemes::interleaved_one_f_one_b{});
-  if (name == brim::schemes::looped_bfs::name) return use(brim::schemes::looped_bfs{});
-  if (name == brim::schemes::chimera::name) return use(brim::schemes::chimera{});
-  brim::raise(brim::error_code::io_failure, "no such scheme: " + std::string(name));
+  using scheme = std::tuple_element_t<I, shipped_schemes>;
+  if (name == scheme::name) return use(scheme{});
+  if constexpr (I + 1 < std::tuple_size_v<shipped_schemes>)
+    return with_scheme<Use, I + 1>(name, use);
+  else
+    brim::raise(brim::error_code::io_failure, "no such scheme: " + std::string(name));
 }
 
 }  // namespace test_support

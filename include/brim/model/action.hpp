@@ -45,6 +45,9 @@ inline constexpr std::array<std::string_view, action_kind_count> action_names{
   return detail::action_names[static_cast<std::size_t>(kind)];
 }
 
+/// Whether a backward is one action, or comes in halves that may run apart, the weight half later.
+enum class backward_form : std::uint8_t { whole, halves };
+
 /// Forward or (part of) backward: what the pipeline itself consists of.
 [[nodiscard]] constexpr bool is_pipeline_action(action_kind kind) { return kind <= action_kind::recompute; }
 

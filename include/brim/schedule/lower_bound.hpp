@@ -29,9 +29,6 @@ struct lower_bound {
   return reason == lower_bound::reason::path ? "path" : "load";
 }
 
-/// Whether a schedule may run the halves of a backward apart, the weight half later.
-enum class backward_form : std::uint8_t { whole, halves };
-
 /// Lower bound on the makespan for this placement and these costs; the order is free.
 ///
 /// The larger of the longest path of one microbatch and, over devices, head + own work + tail: the head is the shortest

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <brim/scheme/chunk_walk.hpp>
 #include <brim/scheme/concepts.hpp>
-
-#include <algorithm>
+#include <brim/scheme/pair_rule.hpp>
 
 namespace brim::schemes {
 
@@ -20,51 +20,11 @@ struct interleaved_one_f_one_b {
   [[nodiscard]] constexpr brim::placement placement(const pipeline_shape& shape) const { return looped(shape); }
 
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
-    const std::int32_t total = shape.microbatches * shape.chunks;
-    const std::int32_t wanted = (shape.chunks - 1) * largest_group(shape) + 2 * (shape.devices - 1 - device.value);
-    const std::int32_t warm_up = std::min(total, wanted);
-    virtual_microbatch forward(shape);
-    virtual_microbatch backward(shape);
-    const auto stage = [&](std::int32_t chunk) { return stage_index(chunk * shape.devices + device.value); };
-    for (std::int32_t k = 0; k < warm_up + total; ++k) {
-      if (k < total) {
-        out.forward(stage(forward.chunk), forward.microbatch());
-        forward.advance();
-      }
-      if (k >= warm_up) {
-        out.backward(stage(shape.chunks - 1 - backward.chunk), backward.microbatch());
-        backward.advance();
-      }
-    }
+    const chunk_walk forwards(shape, device, shape.devices, chunk_walk::direction::forward);
+    const chunk_walk backwards(shape, device, shape.devices, chunk_walk::direction::backward);
+    pair_rule{.warm_up = (shape.chunks - 1) * forwards.largest_group() + 2 * (shape.devices - 1 - device.value)}.order(
+        shape.microbatches * shape.chunks, forwards, backwards, out);
   }
-
- private:
-  static constexpr std::int32_t groups(const pipeline_shape& shape) {
-    return std::max(1, shape.microbatches / shape.devices);
-  }
-  static constexpr std::int32_t largest_group(const pipeline_shape& shape) {
-    return (shape.microbatches + groups(shape) - 1) / groups(shape);
-  }
-
-  /// Walks the (microbatch, chunk) pairs: group by group, chunk by chunk, microbatch by microbatch.
-  struct virtual_microbatch {
-    pipeline_shape shape;
-    std::int32_t group = 0, group_begin = 0, chunk = 0, inside = 0;
-
-    constexpr explicit virtual_microbatch(const pipeline_shape& s) : shape(s) {}
-    [[nodiscard]] constexpr microbatch_index microbatch() const { return microbatch_index(group_begin + inside); }
-    [[nodiscard]] constexpr std::int32_t group_size() const {
-      return shape.microbatches / groups(shape) + (group < shape.microbatches % groups(shape) ? 1 : 0);
-    }
-    constexpr void advance() {
-      if (++inside < group_size()) return;
-      inside = 0;
-      if (++chunk < shape.chunks) return;
-      chunk = 0;
-      group_begin += group_size();
-      ++group;
-    }
-  };
 };
 static_assert(pipeline_scheme<interleaved_one_f_one_b>);
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <brim/scheme/concepts.hpp>
-
-#include <algorithm>
+#include <brim/scheme/pair_rule.hpp>
 
 namespace brim::schemes {
 
@@ -19,15 +18,7 @@ struct one_f_one_b {
     return shape.chunks == 1 ? "" : "a device holds one stage, so chunks must be 1; interleaved-1f1b takes chunks";
   }
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
-    const stage_index stage = stage_of(device);
-    const std::int32_t warm_up = std::min(shape.microbatches, shape.devices - 1 - device.value);
-    for (std::int32_t m = 0; m < warm_up; ++m) out.forward(stage, microbatch_index(m));
-    for (std::int32_t m = warm_up; m < shape.microbatches; ++m) {
-      out.forward(stage, microbatch_index(m));
-      out.backward(stage, microbatch_index(m - warm_up));
-    }
-    for (std::int32_t m = shape.microbatches - warm_up; m < shape.microbatches; ++m)
-      out.backward(stage, microbatch_index(m));
+    pair_rule{.warm_up = shape.devices - 1 - device.value}.order(shape.microbatches, stage_of(device), out);
   }
 };
 static_assert(pipeline_scheme<one_f_one_b>);

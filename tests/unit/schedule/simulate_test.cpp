@@ -7,6 +7,8 @@
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 namespace {
@@ -198,4 +200,23 @@ TEST_CASE("bound: backwards in halves may end with a weight half") {
       const brim::timeline made = brim::simulate(late_weights{}, {devices, microbatches}, costs);
       CHECK(brim::makespan_bound(made, costs).length <= brim::makespan(made));
     }
+}
+
+TEST_CASE("the laws of ZB-H1 and ZB-H2 with equal stages and free transfers") {
+  int beyond = 0;  // cases in which a law is above zero
+  for (int p = 2; p <= 6; ++p)
+    for (const auto& [f, i, w] : std::vector<std::array<brim::ticks, 3>>{
+             {1, 1, 1}, {5, 6, 4}, {3, 7, 2}, {2, 3, 9}, {7, 2, 1}, {4, 4, 5}}) {
+      const brim::uniform_cost costs{.forward = f, .backward = i + w, .backward_input = i, .backward_weight = w};
+      const brim::pipeline_shape shape{.devices = p, .microbatches = 2 * p + 1};
+      const brim::ticks work = (2 * p + 1) * (f + i + w);
+      const brim::timeline h1 = brim::simulate(brim::schemes::zero_bubble_h1{}, shape, costs);
+      CHECK(brim::makespan(h1) == work + (p - 1) * (i + std::max<brim::ticks>(f - w, 0)));
+      CHECK(brim::longest_span(h1) == brim::makespan(h1));
+      const brim::timeline h2 = brim::simulate(brim::schemes::zero_bubble_h2{}, shape, costs);
+      const brim::ticks law = (p - 1) * std::max({brim::ticks{0}, f + i - 2 * w, i - f});
+      CHECK(brim::longest_span(h2) == work + law);
+      beyond += law > 0 ? 1 : 0;
+    }
+  CHECK(beyond >= 10);
 }
