@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boost.Graph as an independent judge of `lower`: what must wait is written down here a second time, from the meaning of
 // the instructions, and compared with the events that the plan has.
+#include "data.hpp"
 #include <brim/fill/fill.hpp>
 #include <brim/fill/kfac_work.hpp>
 #include <brim/graph/plan_graph.hpp>
@@ -143,11 +144,8 @@ void for_small_plans(const auto& check) {
     for (const int microbatches : {1, 2, 5})
       for (const int chunks : {1, 2}) {
         const brim::pipeline_shape shape{.devices = devices, .microbatches = microbatches, .chunks = chunks};
-        lower_all(brim::schemes::gpipe{}, shape);
-        lower_all(brim::schemes::one_f_one_b{}, shape);
-        lower_all(brim::schemes::interleaved_one_f_one_b{}, shape);
-        lower_all(brim::schemes::looped_bfs{}, shape);
-        lower_all(brim::schemes::chimera{}, shape);
+        for (const std::string& name : test_support::scheme_names())
+          test_support::with_scheme(name, [&](const auto& scheme) { lower_all(scheme, shape); });
       }
   lower_all(brim::schemes::chimera{}, {.devices = 4, .microbatches = 9, .pairs = 2});
 }

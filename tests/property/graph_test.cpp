@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boost.Graph as an independent judge of every scheme's orders and of `simulate`.
+#include "data.hpp"
+
 #include <brim/graph/critical_path.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
@@ -39,17 +41,16 @@ struct random_costs {
 
 /// Gives `check` an order of every scheme, for a random shape that it accepts.
 void with_random_orders(const auto& check) {
-  const pipeline_shape shape{.devices = *rc::gen::inRange(1, 9), .microbatches = *rc::gen::inRange(1, 20)};
-  pipeline_shape chunks = shape;
-  chunks.chunks = *rc::gen::inRange(1, 4);
-  pipeline_shape pairs = shape;
-  pairs.pairs = *rc::gen::inRange(1, 3);
-  pairs.devices = 2 * pairs.pairs * *rc::gen::inRange(1, 4);
-  check(make_order(brim::schemes::gpipe{}, shape));
-  check(make_order(brim::schemes::one_f_one_b{}, shape));
-  check(make_order(brim::schemes::interleaved_one_f_one_b{}, chunks));
-  check(make_order(brim::schemes::looped_bfs{}, chunks));
-  check(make_order(brim::schemes::chimera{}, pairs));
+  for (const std::string& name : test_support::scheme_names()) {
+    pipeline_shape shape;
+    do {
+      shape = {.devices = *rc::gen::inRange(1, 9),
+               .microbatches = *rc::gen::inRange(1, 20),
+               .chunks = *rc::gen::inRange(1, 4),
+               .pairs = *rc::gen::inRange(1, 3)};
+    } while (!test_support::accepts(name, shape));
+    test_support::with_scheme(name, [&](const auto& scheme) { check(make_order(scheme, shape)); });
+  }
 }
 
 /// The same order with every backward in halves, the weight half some places later.

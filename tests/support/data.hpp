@@ -71,4 +71,10 @@ auto with_scheme(std::string_view name, Use use) {
     brim::raise(brim::error_code::io_failure, "no such scheme: " + std::string(name));
 }
 
+/// Whether the scheme of that name takes the shape.
+inline bool accepts(std::string_view name, const brim::pipeline_shape& shape) {
+  return shape.pairs <= shape.devices &&
+         with_scheme(name, [&](const auto& scheme) { return brim::refusal_of(scheme, shape).empty(); });
+}
+
 }  // namespace test_support
