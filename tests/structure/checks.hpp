@@ -25,6 +25,7 @@ inline const std::map<std::string, std::set<std::string>>& levels() {
       {"schedule", {"scheme"}},
       {"graph", {"scheme"}},
       {"fill", {"schedule"}},
+      {"search", {"schedule"}},
       {"plan", {"fill"}},
       {"replay", {"plan"}},
       {"io", {"plan"}},

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <brim/search/line_starts.hpp>
+#include <brim/search/policy_annealing.hpp>
+#include <brim/search/portfolio.hpp>
+#include <brim/search/search_state.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace brim::detail {
+
+/// A policy that was tried.
+struct ranked_policy {
+  ticks length = 0;
+  line_policy policy{};
+};
+
+/// The steps of a search on one problem, each more expensive than the one before.
+class line_search {
+ public:
+  line_search(search_state& state, std::uint64_t seed) : state_(state), seed_(seed) {}
+
+  void run() {
+    try_recipes();
+    if (!state_.over()) try_fixed_orders();
+    if (!state_.over()) sweep_goals();
+    for (int round = 0; round < rounds && !state_.over(); ++round) anneal(round);
+  }
+
+ private:
+  static constexpr int rounds = 4;
+  static constexpr std::size_t kept = 4;
+
+  void try_recipes() {
+    for (const policy_recipe& recipe : policy_recipes) {
+      try_ranked(make_policy(state_.problem, recipe, state_.bound.length));
+      if (state_.over()) return;
+    }
+  }
+  void try_fixed_orders() {
+    for (const fixed_rule& rule : fixed_rules) {
+      const line_order order = make_fixed_order(state_.problem, rule);
+      if (order_fits(order, state_.problem)) state_.try_order(order);
+    }
+  }
+  /// The recipes again, aimed at lengths between the bound and the best.
+  void sweep_goals() {
+    constexpr std::array<std::int64_t, 6> sixteenths{2, 4, 6, 9, 12, 16};
+    for (const std::int64_t part : sixteenths)
+      for (const policy_recipe& recipe : policy_recipes) {
+        const ticks goal = state_.bound.length + (state_.best_length - state_.bound.length) * part / 16;
+        try_ranked(make_policy(state_.problem, recipe, goal));
+        if (state_.over()) return;
+      }
+  }
+  void anneal(int round) {
+    const std::size_t starts = std::min<std::size_t>(2, ranked_.size());
+    for (std::size_t k = 0; k < starts && !state_.over(); ++k) {
+      policy_annealing annealing(state_, seed_ + static_cast<std::uint64_t>(round) * 2 + k);
+      const std::int64_t share = (state_.budget - state_.used) / static_cast<std::int64_t>(starts - k + 2 * static_cast<std::size_t>(rounds - 1 - round));
+      annealing.run(ranked_[k].policy, share);
+    }
+  }
+  void try_ranked(line_policy policy) {
+    const ticks most = ranked_.size() < kept ? list_scheduler::unknown : ranked_.back().length;
+    const ticks length = state_.try_policy(policy, most);
+    if (length == list_scheduler::unknown) return;
+    const auto place = std::find_if(ranked_.begin(), ranked_.end(), [&](const ranked_policy& r) { return length < r.length; });
+    ranked_.insert(place, {length, std::move(policy)});
+    if (ranked_.size() > kept) ranked_.pop_back();
+  }
+
+  search_state& state_;
+  std::uint64_t seed_;
+  std::vector<ranked_policy> ranked_{};
+};
+
+}  // namespace brim::detail
