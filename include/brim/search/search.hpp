@@ -81,6 +81,8 @@ template <class Costs, class Memory>
     case line_bound::reason::path: return detail::text("stage ", bound.device.value, ": path down and back");
     case line_bound::reason::tail:
       return detail::text("device ", bound.through.value, ": load, with the way from stage ", bound.device.value, " and back");
+    case line_bound::reason::steps:
+      return detail::text("stage ", bound.device.value, ": first and last microbatch, with gaps that whole actions leave");
     case line_bound::reason::memory: return detail::text("stage ", bound.device.value, ": memory, ", fits);
     case line_bound::reason::exhaustive: return "no order is shorter: all were looked at";
   }
