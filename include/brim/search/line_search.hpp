@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <brim/search/exact_line.hpp>
 #include <brim/search/line_starts.hpp>
+#include <brim/search/order_annealing.hpp>
 #include <brim/search/policy_annealing.hpp>
 #include <brim/search/portfolio.hpp>
 #include <brim/search/search_state.hpp>
@@ -29,12 +31,17 @@ class line_search {
     try_recipes();
     if (!state_.over()) try_fixed_orders();
     if (!state_.over()) sweep_goals();
+    if (!state_.over() && cells() <= exact_cells) look_at_all();
     for (int round = 0; round < rounds && !state_.over(); ++round) anneal(round);
   }
 
  private:
   static constexpr int rounds = 4;
   static constexpr std::size_t kept = 4;
+  static constexpr std::int64_t exact_cells = 16;          ///< greatest devices × microbatches for branch and bound
+  static constexpr std::int64_t exact_nodes = 1'000'000;  ///< and the actions that it may place
+
+  [[nodiscard]] std::int64_t cells() const { return std::int64_t{state_.problem.microbatches} * state_.problem.count(); }
 
   void try_recipes() {
     for (const policy_recipe& recipe : policy_recipes) {
@@ -58,13 +65,28 @@ class line_search {
         if (state_.over()) return;
       }
   }
+  /// Branch and bound below the best so far: a shorter order, or the proof that there is none.
+  void look_at_all() {
+    line_order order;
+    const std::int64_t nodes = std::min(exact_nodes, state_.budget - state_.used);
+    const exact_answer answer = solve_exactly(state_.problem, state_.best_length - 1, nodes, &order);
+    state_.used += answer.nodes;
+    if (answer.found) state_.try_order(order);
+    if (answer.complete && state_.problem.exact_memory) {
+      state_.bound.length = state_.best_length;
+      state_.bound.rule = line_bound::reason::exhaustive;
+    }
+  }
+  /// A share of what is left for each start: first the policies, then the order itself.
   void anneal(int round) {
     const std::size_t starts = std::min<std::size_t>(2, ranked_.size());
+    const bool small = cells() <= order_annealing::most_cells;
+    const std::int64_t share = (state_.budget - state_.used) / (rounds - round) / (small ? 2 : 1);
     for (std::size_t k = 0; k < starts && !state_.over(); ++k) {
       policy_annealing annealing(state_, seed_ + static_cast<std::uint64_t>(round) * 2 + k);
-      const std::int64_t share = (state_.budget - state_.used) / static_cast<std::int64_t>(starts - k + 2 * static_cast<std::size_t>(rounds - 1 - round));
-      annealing.run(ranked_[k].policy, share);
+      annealing.run(ranked_[k].policy, share / static_cast<std::int64_t>(starts));
     }
+    if (small && !state_.over()) order_annealing(state_, seed_ + static_cast<std::uint64_t>(round)).run(state_.best, share);
   }
   void try_ranked(line_policy policy) {
     const ticks most = ranked_.size() < kept ? list_scheduler::unknown : ranked_.back().length;
