@@ -21,6 +21,7 @@ inline const std::map<std::string, std::set<std::string>>& levels() {
   static const std::map<std::string, std::set<std::string>> table{
       {"core", {}},
       {"model", {"core"}},
+      {"optimizer", {"core"}},
       {"scheme", {"model"}},
       {"schedule", {"scheme"}},
       {"graph", {"scheme"}},
