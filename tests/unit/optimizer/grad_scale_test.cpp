@@ -39,6 +39,7 @@ TEST_CASE("a step is made again only where it would have come out differently") 
   CHECK(needs_redo(medium, large, {.max_norm = 1}));                                 // and goes on
   CHECK(needs_redo(large, bad));
   CHECK(needs_redo(bad, large));
+  CHECK(needs_redo<float>(bad, large, {.max_norm = 1e-60}));  // a factor that is 0 as a float still moves moments
 }
 
 TEST_CASE("factors are compared as they are used") {
