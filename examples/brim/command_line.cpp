@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <type_traits>
@@ -34,6 +35,7 @@ constexpr std::string_view overview_examples =
     "Begin with\n"
     "  brim schemes                                              what there is to choose from\n"
     "  brim compare --profile bert-large-p100.json               which scheme suits this profile\n"
+    "  brim search --profile bert-large-p100.json                what more memory would buy\n"
     "  brim plan --profile bert-large-p100.json --scheme chimera --fill kfac --json plan.json --svg plan.svg\n"
     "  brim verify plan.json                                     is this plan right\n"
     "`brim plan --help` explains every option. Profiles to try are in examples/profiles.\n"
@@ -47,6 +49,7 @@ constexpr std::string_view plan_examples =
     "  brim plan --profile bert-base-p100.json --scheme chimera --fill kfac --svg chimera.svg\n"
     "  brim plan --profile bert-base-p100.json --devices 4 --chunks 2 --scheme interleaved-1f1b\n"
     "  brim plan --profile bert-large-p100-head.json --scheme gpipe --memory-limit 16GiB --fill kfac\n"
+    "  brim plan --profile bert-large-p100-head.json --scheme auto --memory-limit 12GiB\n"
     "A plan is verified before anything is written. Exit code 1: the request is impossible; the message names the "
     "rule.";
 
@@ -55,6 +58,12 @@ constexpr std::string_view compare_examples =
     "  brim compare --profile bert-large-p100-head.json\n"
     "  brim compare --profile bert-base-p100.json --microbatches 16 --memory-limit 16GiB --fill none\n"
     "Take the scheme with the least makespan that fits your memory, then: brim plan.";
+
+constexpr std::string_view search_examples =
+    "Examples\n"
+    "  brim search --profile bert-large-p100-head.json --microbatches 16\n"
+    "  brim search --profile bert-large-p100-head.json --objective period --budget 1s\n"
+    "Take the row that fits your memory, then: brim plan --scheme auto --memory-limit SIZE.";
 
 constexpr std::size_t option_width = 72;  // of the column beside an option
 
@@ -105,6 +114,7 @@ class parser {
     app_.footer(std::string(overview_examples));
     add_plan();
     add_compare();
+    add_search();
     verify_ =
         app_.add_subcommand("verify", "Check a plan file: structure, order, transfers, events, no deadlock, times.");
     verify_->add_option("FILE", verify_request_.file, "a plan written by brim plan --json")->required();
@@ -125,7 +135,7 @@ class parser {
       return help_request{help()};
     } catch (const CLI::ParseError& error) {
       if (asked() == &app_ && count > 1 && words[1][0] != '-')
-        throw usage_error(text("there is no command \"", words[1], "\"; expected plan, compare, verify or schemes"));
+        throw usage_error(text("there is no command \"", words[1], "\"; expected plan, compare, search, verify or schemes"));
       throw usage_error(wrong_words(error) + "; see brim " + (asked() == &app_ ? "" : asked()->get_name() + ' ') +
                         "--help");
     }
@@ -137,13 +147,17 @@ class parser {
       finish(compare_request_.job);
       return compare_request_;
     }
+    if (*search_) {
+      finish(search_request_.job);
+      return search_request_;
+    }
     if (*verify_) return verify_request_;
     return schemes_request{};
   }
 
  private:
   [[nodiscard]] CLI::App* asked() {
-    for (CLI::App* command : {plan_, compare_, verify_, schemes_})
+    for (CLI::App* command : {plan_, compare_, search_, verify_, schemes_})
       if (command->parsed()) return command;
     return &app_;
   }
@@ -223,6 +237,7 @@ class parser {
     number(plan_, "--replicas", r.job.replicas, "data-parallel copies of the pipeline, which share the K-FAC work [1]");
     number(plan_, "--replica", r.replica, "the copy whose plan --json writes [0]");
     add_fill(plan_, r.job, plan_fill_);
+    add_search_options(plan_, r.job.search, objective_);
     std::vector<std::string> transports;
     for (std::size_t i = 0; i < brim::transport_count; ++i)
       transports.emplace_back(name_of(static_cast<brim::transport>(i)));
@@ -237,6 +252,18 @@ class parser {
     choice(plan_, "--color", colour_, {"auto", "never"}, "colours: auto only on a terminal");
     plan_->footer(std::string(plan_examples));
   }
+  void add_search_options(CLI::App* command, search_wishes& wishes, std::string& objective) {
+    choice(command, "--objective", objective, {"makespan", "span", "period"},
+           "what --scheme auto makes short: a step with a barrier, the longest device, or a step without a barrier");
+    option(command, "--budget", "TIME|N", "of the search: a time as 1s or 250ms, or operations, the same everywhere [4000000]",
+           [&wishes](const std::string& word) { parse_budget(word, wishes); });
+  }
+  void add_search() {
+    search_ = app_.add_subcommand("search", "Search the best order for one stage a device, for more and more memory.");
+    add_job(search_, search_request_.job);
+    add_search_options(search_, search_request_.job.search, objective_);
+    search_->footer(std::string(search_examples));
+  }
   void add_compare() {
     compare_ = app_.add_subcommand("compare", "Compare all schemes on one profile, in one table.");
     compare_request_.job.chunks = 2;
@@ -250,7 +277,10 @@ class parser {
 
   /// What no single option can check or translate.
   void finish(job_request& job) {
-    job.fill = (*plan_ ? plan_fill_ : compare_fill_) == "kfac" ? fill_kind::kfac : fill_kind::none;
+    job.search.goal = objective_ == "span"     ? brim::length_kind::longest_span
+                      : objective_ == "period" ? brim::length_kind::period
+                                               : brim::length_kind::makespan;
+    job.fill = (*plan_ ? plan_fill_ : *compare_ ? compare_fill_ : "none") == "kfac" ? fill_kind::kfac : fill_kind::none;
     plan_request_.colour = colour_ == "never" ? colour_rule::never : colour_rule::when_terminal;
     if (!(job.margin_percent >= 0 && job.margin_percent <= 1000))
       throw usage_error("--margin is out of range; expected 0 to 1000 percent");
@@ -262,13 +292,16 @@ class parser {
   CLI::App app_;
   CLI::App* plan_ = nullptr;
   CLI::App* compare_ = nullptr;
+  CLI::App* search_ = nullptr;
   CLI::App* verify_ = nullptr;
   CLI::App* schemes_ = nullptr;
   plan_request plan_request_;
   compare_request compare_request_;
+  search_request search_request_;
   verify_request verify_request_;
   std::string plan_fill_ = "none";
   std::string compare_fill_ = "kfac";
+  std::string objective_ = "makespan";
   std::string colour_ = "auto";
 };
 
@@ -280,6 +313,22 @@ class parser {
 }  // namespace
 
 request parse_command_line(int count, const char* const* words) { return parser().parse(count, words); }
+
+void parse_budget(std::string_view word, search_wishes& wishes) {
+  std::int64_t value = 0;
+  const auto [rest, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const std::string_view unit(rest, static_cast<std::size_t>(word.data() + word.size() - rest));
+  constexpr std::int64_t most_seconds = 86'400;
+  if (failed != std::errc{} || value < 1 || (unit != "" && unit != "s" && unit != "ms"))
+    throw usage_error(text("--budget is \"", word, "\"; expected a time as 1s or 250ms, or a number of operations"));
+  if (unit.empty()) {
+    wishes.operations = value;
+    return;
+  }
+  if (value > most_seconds) throw usage_error(text("--budget is ", word, "; expected at most ", most_seconds, unit));
+  wishes.milliseconds = unit == "s" ? 1'000 * value : value;
+  wishes.operations = std::numeric_limits<std::int64_t>::max() / 4;  // the clock ends it
+}
 
 brim::bytes parse_size(std::string_view word) {
   double value = 0;

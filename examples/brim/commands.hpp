@@ -10,6 +10,7 @@ namespace tool {
 
 [[nodiscard]] std::string run_plan(const plan_request& request);
 [[nodiscard]] std::string run_compare(const compare_request& request);
+[[nodiscard]] std::string run_search(const search_request& request);
 [[nodiscard]] std::string run_verify(const verify_request& request);
 [[nodiscard]] std::string run_schemes();
 

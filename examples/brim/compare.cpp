@@ -31,14 +31,13 @@ std::string hundred(double share) { return fixed(100 * share, 1); }
 cells row_of(const outcome& made) {
   const brim::timeline_view t = made.pipeline;
   const brim::ticks makespan = brim::makespan(t);
+  const brim::ticks bound = made.searched ? made.searched->bound : made.bound.length;
   const brim::bytes peak = *std::max_element(made.peaks.begin(), made.peaks.end());
   cells row{std::string(t.scheme),
             fixed(1e-6 * static_cast<double>(makespan), 1),
             hundred(bubble_ratio(t)),
             hundred(bubble_ratio(t, brim::length_kind::period)),
-            made.bound.length == 0
-                ? "0.0"
-                : hundred(static_cast<double>(makespan) / static_cast<double>(made.bound.length) - 1),
+            bound == 0 ? "0.0" : hundred(static_cast<double>(makespan) / static_cast<double>(bound) - 1),
             peak == 0 ? "unknown" : size(peak)};
   if (made.filled) {
     const brim::fill_report& report = made.filled->report;
@@ -105,7 +104,7 @@ class comparison {
     std::string out =
         "\nbubble    idle share of the makespan, before any fill\n"
         "period    idle share of the period, which is a step without a barrier\n"
-        "gap       how much longer the makespan is than any order of these stages must be\n"
+        "gap       how much longer the makespan is than any order of these stages must be; for auto within the memory\n"
         "peak      memory of the pipeline alone, worst device\n"
         "          Sums of gradients and results over several holders of a stage (chimera, replicas) take no time "
         "here, and\n"

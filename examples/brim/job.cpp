@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.hpp"
 
+#include "searching.hpp"
+
 #include <brim/core/text.hpp>
 #include <brim/model/split_stages.hpp>
 #include <brim/schedule/memory.hpp>
@@ -70,13 +72,28 @@ std::vector<brim::bytes> limits_of(const job_request& request, const job& work) 
 }
 
 /// What the statistics of the layers on each device take all the time.
-std::vector<brim::bytes> factors_of(const brim::timeline_view& t, const brim::profile& costs) {
-  std::vector<brim::bytes> factors(static_cast<std::size_t>(t.shape.devices), 0);
-  for (std::int32_t r = 0; r < t.routes; ++r)
-    for (std::int32_t s = 0; s < t.stages; ++s)
+std::vector<brim::bytes> factors_of(const brim::placement& where, const brim::profile& costs) {
+  std::vector<brim::bytes> factors(static_cast<std::size_t>(where.devices), 0);
+  for (std::int32_t r = 0; r < where.routes; ++r)
+    for (std::int32_t s = 0; s < where.stages; ++s)
       for (const brim::layer_profile& layer : costs.stage(brim::stage_index(s)).layers)
-        factors[t.device_of(brim::route_index(r), brim::stage_index(s)).at()] += layer.factors;
+        factors[where.device_of(brim::route_index(r), brim::stage_index(s)).at()] += layer.factors;
   return factors;
+}
+
+/// Searches within what the factors leave of the memory.
+void search_pipeline(outcome& made, const job& work, const job_request& request) {
+  if (work.shape.chunks != 1)
+    brim::raise(error_code::refused_shape, text(searched_name, ": the search is for one stage a device, so chunks must be 1"));
+  std::vector<brim::bytes> limits = work.limits;
+  if (request.fill != fill_kind::none && !limits.empty()) {
+    const std::vector<brim::bytes> factors = factors_of(one_stage_a_device(work.shape), work.costs);
+    for (std::size_t d = 0; d < limits.size(); ++d)
+      if (limits[d] > 0) limits[d] = std::max<brim::bytes>(1, limits[d] - factors[d]);
+  }
+  brim::search_result found = search_order(work, request.search, limits);
+  made.searched = {request.search.goal, found.length, found.bound.length, binding_text(found)};
+  made.pipeline = std::move(found.best);
 }
 
 /// What is left of each device's memory for inputs and errors that wait for their statistics.
@@ -162,12 +179,15 @@ job prepare_job(const job_request& request, const brim::profile& costs, chunk_ru
 
 outcome run_job(const job& work, const job_request& request, std::string_view scheme) {
   outcome made;
-  made.pipeline = simulate_job(work, request, scheme);
+  if (scheme == searched_name)
+    search_pipeline(made, work, request);
+  else
+    made.pipeline = simulate_job(work, request, scheme);
   made.bound = makespan_bound(made.pipeline, work.costs);
   made.peaks = peak_memory(made.pipeline, work.costs);
   check_memory(made.pipeline, made.peaks, work.limits);
   if (request.fill == fill_kind::none) return made;
-  made.factors = factors_of(made.pipeline, work.costs);
+  made.factors = factors_of(made.pipeline.program.where, work.costs);
   made.filled = fill_job(work, made, request);
   return made;
 }

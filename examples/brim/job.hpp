@@ -7,6 +7,7 @@
 
 #include <brim/schedule/lower_bound.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +22,21 @@ struct job {
   std::string note;                 ///< what had to be done to the profile; empty: nothing
 };
 
+/// What the search says of the order that it found.
+struct search_report {
+  brim::length_kind goal = brim::length_kind::makespan;
+  brim::ticks length = 0;
+  brim::ticks bound = 0;  ///< no order within the memory is shorter
+  std::string binding;    ///< what keeps it from being shorter
+};
+
 struct outcome {
   brim::timeline pipeline;
   brim::lower_bound bound;
   std::vector<brim::bytes> peaks;    ///< of the pipeline, of each device
   std::vector<brim::bytes> factors;  ///< statistics of each device's layers; empty without a fill
   std::optional<brim::filled> filled;
+  std::optional<search_report> searched;  ///< of the scheme "auto"
 };
 
 /// Completes what the request leaves out and checks it. Errors: `usage_error`, `bad_shape`, `bad_profile`.

@@ -25,6 +25,7 @@ struct run {
   std::string operator()(const tool::schemes_request&) const { return tool::run_schemes(); }
   std::string operator()(const tool::plan_request& asked) const { return tool::run_plan(asked); }
   std::string operator()(const tool::compare_request& asked) const { return tool::run_compare(asked); }
+  std::string operator()(const tool::search_request& asked) const { return tool::run_search(asked); }
   std::string operator()(const tool::verify_request& asked) const { return tool::run_verify(asked); }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <brim/core/ticks.hpp>
+#include <brim/schedule/metrics.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -22,6 +23,13 @@ enum class colour_rule : std::uint8_t { when_terminal, never };
 /// The value of a number that was not given.
 inline constexpr std::int64_t left_out = std::numeric_limits<std::int64_t>::min();
 
+/// What the scheme "auto" looks for, and for how long.
+struct search_wishes {
+  brim::length_kind goal = brim::length_kind::makespan;
+  std::int64_t operations = 0;    ///< 0: what the search thinks right
+  std::int64_t milliseconds = 0;  ///< on the wall; 0: no such limit, so that every machine finds the same
+};
+
 /// Numbers are 64 bits wide so that absurd ones are refused by the rule that they break, and not by the parser.
 struct job_request {
   std::string profile;
@@ -36,6 +44,7 @@ struct job_request {
   std::int64_t steps = 0;  ///< 0: what the fill thinks right
   double margin_percent = 5;
   std::string panels = "when-needed";
+  search_wishes search{};
 };
 
 struct plan_request {
@@ -49,6 +58,10 @@ struct plan_request {
 };
 
 struct compare_request {
+  job_request job;
+};
+
+struct search_request {
   job_request job;
 };
 

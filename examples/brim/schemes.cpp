@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalogue.hpp"
+#include "searching.hpp"
 
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
@@ -17,6 +18,10 @@ using namespace brim::schemes;
 constexpr std::tuple<gpipe, one_f_one_b, eager_one_f_one_b, seq_one_f_one_b, interleaved_one_f_one_b, looped_bfs, chimera,
                      zero_bubble_h1, zero_bubble_h2, interleaved_zero_bubble, grouped_interleave>
     all{};
+
+/// Where the order is searched and not made by a rule.
+constexpr scheme_entry searched{searched_name, chunk_rule::one, pair_rule::none, "what the search finds",
+                                "what --memory-limit allows", "every shape, 1 chunk", "the best order found, with its gap"};
 
 constexpr std::array table{
     scheme_entry{gpipe::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "m microbatches", "every shape, 1 chunk",
@@ -42,8 +47,9 @@ constexpr std::array table{
                  "p, at most m", "every shape, any chunks", "zb-h1 over several chunks a device"},
     scheme_entry{grouped_interleave::name, chunk_rule::several, pair_rule::none, "(p-1)(f+i)/v if groups of p",
                  "(p/2(v-1) + p - device)/v", "every shape, any chunks", "interleaved in small groups: least memory"},
+    searched,
 };
-static_assert(table.size() == std::tuple_size_v<decltype(all)>);
+static_assert(table.size() == std::tuple_size_v<decltype(all)> + 1);
 
 }  // namespace
 

@@ -117,11 +117,17 @@ class random_execution {
         need(forwards_.insert(here).second, "forward twice");
         break;
       case action_kind::backward:
+      case action_kind::backward_input:
         need(forwards_.contains(here), "backward before forward");
         if (a.stage.value + 1 < p_.where.stages)
           need(holder(a.stage.value + 1) == d ? backwards_.contains(above) : gradients_.contains(here),
                "backward without gradient");
         need(backwards_.insert(here).second, "backward twice");
+        if (a.kind == action_kind::backward) need(gradients_of_weights_.insert(here).second, "weight half twice");
+        break;
+      case action_kind::backward_weight:
+        need(backwards_.contains(here), "weight half before its input half");
+        need(gradients_of_weights_.insert(here).second, "weight half twice");
         break;
       case action_kind::send_activation:
         need(forwards_.contains(here), "nothing to send");
@@ -154,7 +160,7 @@ class random_execution {
       case action_kind::precondition:
       case action_kind::sync_gradient:
         for (std::int32_t m = a.route.value; m < p_.shape.microbatches; m += p_.where.routes)
-          need(backwards_.contains({i.step, a.stage.value, m}), "end of the step before its last backward");
+          need(gradients_of_weights_.contains({i.step, a.stage.value, m}), "end of the step before its last backward");
         if (a.kind == action_kind::sync_gradient && a.layer.value < 0)
           gradient_sums_.insert({i.step, d, a.stage.value});
         if (a.kind != action_kind::sync_gradient && p_.where.routes > 1)
@@ -206,13 +212,14 @@ class random_execution {
   }
   [[nodiscard]] std::string complete() const {
     const std::size_t cells = static_cast<std::size_t>(p_.steps * p_.where.stages * p_.shape.microbatches);
-    return forwards_.size() == cells && backwards_.size() == cells ? "" : "incomplete";
+    const bool all = forwards_.size() == cells && backwards_.size() == cells && gradients_of_weights_.size() == cells;
+    return all ? "" : "incomplete";
   }
 
   const plan& p_;
   std::mt19937_64 random_;
   std::set<std::int32_t> recorded_;
-  std::set<cell> forwards_, backwards_, activations_, gradients_;
+  std::set<cell> forwards_, backwards_, gradients_of_weights_, activations_, gradients_;
   std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>> mail_;
   std::map<std::pair<place, std::int64_t>, std::int64_t> statistics_, refreshes_;
   std::set<std::pair<place, std::int64_t>> sums_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "any_shape.hpp"
 #include "data.hpp"
 
 #include <doctest/doctest.h>
@@ -63,16 +64,8 @@ void show(const request& r, std::ostream& out) { out << r.scheme << ' ' << brim:
 
 /// A scheme and a shape that it accepts.
 request any_request() {
-  const std::vector<std::string> names = test_support::scheme_names();
-  const std::string scheme = names[*rc::gen::inRange<std::size_t>(0, names.size())];
-  return *rc::gen::suchThat(
-      rc::gen::map(rc::gen::tuple(rc::gen::inRange(1, 13), rc::gen::inRange(1, 25), rc::gen::inRange(1, 5),
-                                  rc::gen::inRange(1, 4)),
-                   [scheme](const std::tuple<int, int, int, int>& drawn) {
-                     const auto [devices, microbatches, chunks, pairs] = drawn;
-                     return request{scheme, {devices, microbatches, chunks, pairs}};
-                   }),
-      [](const request& r) { return test_support::accepts(r.scheme, r.shape); });
+  const std::string scheme = test_support::any_scheme();
+  return {scheme, test_support::any_shape(scheme, {.devices = 12, .microbatches = 24, .chunks = 4, .pairs = 3})};
 }
 
 uneven_costs any_costs() {
