@@ -12,6 +12,7 @@
 #include <brim/optimizer/step.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -92,6 +93,58 @@ void undo(benchmark::State& state) {
   }
   state.SetLabel(bench::verdict(static_cast<double>(state.range(0)), best, no_goal));
 }
+
+/// What everybody would write first: one pass over everything, after a copy of all that it changes.
+template <class Scalar>
+struct copied_adamw {
+  tensor<brim::optimizers::adamw, Scalar> t;
+  std::vector<Scalar> parameters = t.parameters;
+  std::vector<Scalar> first = t.parameters;
+  std::vector<Scalar> second = t.parameters;
+
+  void step() {
+    constexpr auto b1 = static_cast<Scalar>(0.9);
+    constexpr auto b2 = static_cast<Scalar>(0.999);
+    constexpr auto rate = static_cast<Scalar>(1e-3);
+    constexpr auto epsilon = static_cast<Scalar>(1e-8);
+    Scalar* const m = t.state.moments[0].data();
+    Scalar* const v = t.state.moments[1].data();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      parameters[i] = t.parameters[i];
+      first[i] = m[i];
+      second[i] = v[i];
+      const Scalar g = t.gradient[i] / 2;
+      m[i] = b1 * m[i] + (1 - b1) * g;
+      v[i] = b2 * v[i] + (1 - b2) * g * g;
+      t.parameters[i] = t.parameters[i] * (1 - rate / 100) - rate * m[i] / (std::sqrt(v[i]) + epsilon);
+    }
+  }
+  void undo() {
+    std::copy(parameters.begin(), parameters.end(), t.parameters.begin());
+    std::copy(first.begin(), first.end(), t.state.moments[0].begin());
+    std::copy(second.begin(), second.end(), t.state.moments[1].begin());
+  }
+};
+
+template <class Scalar>
+void step_copied(benchmark::State& state) {
+  copied_adamw<Scalar> copied{tensor<brim::optimizers::adamw, Scalar>(state.range(0))};
+  bench::run_against(state, static_cast<double>(state.range(0)), no_goal, [&] {
+    copied.step();
+    benchmark::DoNotOptimize(copied.t.parameters.data());
+  });
+}
+
+template <class Scalar>
+void undo_copied(benchmark::State& state) {
+  copied_adamw<Scalar> copied{tensor<brim::optimizers::adamw, Scalar>(state.range(0))};
+  bench::run_against(state, static_cast<double>(state.range(0)), no_goal, [&] {
+    copied.undo();
+    benchmark::DoNotOptimize(copied.t.parameters.data());
+  });
+}
+BENCHMARK(step_copied<float>)->Name("step_and_keep/copies_of_all/adamw/float")->Arg(in_cache)->Arg(in_memory);
+BENCHMARK(undo_copied<float>)->Name("undo/copies_of_all/adamw/float")->Arg(in_cache)->Arg(in_memory);
 
 template <class Scalar>
 void norm(benchmark::State& state) {
