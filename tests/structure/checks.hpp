@@ -21,7 +21,6 @@ inline const std::map<std::string, std::set<std::string>>& levels() {
   static const std::map<std::string, std::set<std::string>> table{
       {"core", {}},
       {"model", {"core"}},
-      {"optimizer", {"core"}},
       {"scheme", {"model"}},
       {"schedule", {"scheme"}},
       {"graph", {"scheme"}},
@@ -29,6 +28,7 @@ inline const std::map<std::string, std::set<std::string>>& levels() {
       {"search", {"schedule"}},
       {"plan", {"fill"}},
       {"replay", {"plan"}},
+      {"optimizer", {"core"}},
       {"io", {"plan"}},
       {"linalg", {"core"}},
       {"precondition", {"linalg", "model"}},
