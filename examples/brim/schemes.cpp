@@ -16,7 +16,8 @@ using namespace brim::schemes;
 
 /// The schemes in the order of the table; a scheme that is added here appears in every command.
 constexpr std::tuple<gpipe, one_f_one_b, eager_one_f_one_b, seq_one_f_one_b, interleaved_one_f_one_b, looped_bfs, chimera,
-                     zero_bubble_h1, zero_bubble_h2, interleaved_zero_bubble, grouped_interleave>
+                     zero_bubble_h1, zero_bubble_h2, interleaved_zero_bubble, grouped_interleave, zero_bubble_v, v_half, v_min,
+                     hanayo, bitpipe, gems>
     all{};
 
 /// Where the order is searched and not made by a rule.
@@ -47,6 +48,18 @@ constexpr std::array table{
                  "p, at most m", "every shape, any chunks", "zb-h1 over several chunks a device"},
     scheme_entry{grouped_interleave::name, chunk_rule::several, pair_rule::none, "(p-1)(f+i)/v if groups of p",
                  "(p/2(v-1) + p - device)/v", "every shape, any chunks", "interleaved in small groups: least memory"},
+    scheme_entry{zero_bubble_v::name, chunk_rule::several, pair_rule::none, "span: (p-1)(i-w) if w <= f <= i",
+                 "p, at most m", "every shape, 2 chunks", "no bubble if f, i, w are equal"},
+    scheme_entry{v_half::name, chunk_rule::several, pair_rule::none, "(3p-7)/2 if f = i = w = 1", "p/2 + 1",
+                 "every shape, 2 chunks", "half the memory of 1f1b, less bubble"},
+    scheme_entry{v_min::name, chunk_rule::several, pair_rule::none, "(4p-5)/2 if f = i = w = 1", "(p + 4)/3",
+                 "every shape, 2 chunks", "a third of the memory of 1f1b"},
+    scheme_entry{hanayo::name, chunk_rule::several, pair_rule::none, "2(p-1)f/v if f = b, m = p",
+                 "p - (p-1)/v to p", "even chunks", "waves: chimera with one copy of the weights"},
+    scheme_entry{bitpipe::name, chunk_rule::several, pair_rule::none, "(p/2-1)(f+b)/2 if f = b",
+                 "at most p if f = b", "even devices, 2 chunks", "V routes in both directions; weights twice"},
+    scheme_entry{gems::name, chunk_rule::one, pair_rule::none, "(p-1)/(p+1/2) of the makespan", "1",
+                 "even devices, 1 chunk", "least memory, one microbatch at a time; weights twice"},
     searched,
 };
 static_assert(table.size() == std::tuple_size_v<decltype(all)> + 1);

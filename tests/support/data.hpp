@@ -54,7 +54,8 @@ using shipped_schemes =
     std::tuple<brim::schemes::gpipe, brim::schemes::one_f_one_b, brim::schemes::eager_one_f_one_b,
                brim::schemes::seq_one_f_one_b, brim::schemes::interleaved_one_f_one_b, brim::schemes::looped_bfs,
                brim::schemes::chimera, brim::schemes::zero_bubble_h1, brim::schemes::zero_bubble_h2,
-               brim::schemes::interleaved_zero_bubble, brim::schemes::grouped_interleave>;
+               brim::schemes::interleaved_zero_bubble, brim::schemes::grouped_interleave, brim::schemes::zero_bubble_v,
+               brim::schemes::v_half, brim::schemes::v_min, brim::schemes::hanayo, brim::schemes::bitpipe, brim::schemes::gems>;
 
 inline std::vector<std::string> scheme_names() {
   return std::apply([](const auto&... s) { return std::vector<std::string>{std::string(s.name)...}; }, shipped_schemes{});

@@ -41,6 +41,24 @@ struct placement {
   return where;
 }
 
+/// Back and forth: a chunk of stages down the devices, the next one up again, and so on; two chunks make a V.
+[[nodiscard]] constexpr placement zig_zag(const pipeline_shape& shape) {
+  placement where = looped(shape);
+  for (std::int32_t s = 0; s < where.stages; ++s) {
+    device_index& holder = where.holders[stage_index(s).at()];
+    if (s / shape.devices % 2 == 1) holder = device_index(shape.devices - 1 - holder.value);
+  }
+  return where;
+}
+
+/// The route of `where` and, as second route, its mirror image.
+[[nodiscard]] constexpr placement two_way(placement where) {
+  where.routes = 2;
+  for (std::int32_t s = 0; s < where.stages; ++s)
+    where.holders.emplace_back(where.devices - 1 - where.holders[stage_index(s).at()].value);
+  return where;
+}
+
 /// `2 * pairs` routes over the same stages. Down route `q` starts `q * devices / pairs` devices further on and goes
 /// up the ring; up route `q` is its mirror image. Even routes go down, odd ones up.
 [[nodiscard]] constexpr placement mirrored_pairs(const pipeline_shape& shape) {

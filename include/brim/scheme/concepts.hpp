@@ -31,6 +31,13 @@ concept has_refusal = requires(const S& scheme, const pipeline_shape& shape) {
   requires std::is_trivially_destructible_v<decltype(scheme.refusal(shape))>;  // a std::string would be gone too early
 };
 
+/// A scheme that orders all devices at once: `s.prepare(shape)` is asked once for a rule with the same `order`, which then
+/// only hands the result over.
+template <class S>
+concept preparable_scheme = requires(const S& scheme, const pipeline_shape& shape) {
+  { scheme.prepare(shape) } -> has_device_order;
+};
+
 namespace detail {
 
 // Members of that name that are meant for us, whether or not they can be used: otherwise a slip in a declaration would
@@ -60,7 +67,8 @@ template <class S> concept refusal_or_none = has_refusal<S> || !detail::names_re
 ///   where the shape is accepted.
 ///
 /// Not required: times, costs, or that the order cannot deadlock; `simulate` finds that out and says where.
-/// Complexity: `order` should be linear in the number of actions that it hands over.
+/// Refinement: `preparable_scheme`, for rules that must look at all devices at once.
+/// Complexity: `order` (`prepare` of all devices) should be linear in the number of actions that it hands over.
 /// Models: `brim::schemes`. Archetype: `tests/support/archetypes.hpp`; a scheme of one's own: `examples/own_scheme/`.
 template <class S>
 concept pipeline_scheme = has_scheme_name<S> && has_device_order<S> && own_placement_or_none<S> && refusal_or_none<S>;

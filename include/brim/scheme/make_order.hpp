@@ -49,10 +49,16 @@ constexpr void make_order_into(order& out, const Scheme& scheme, const pipeline_
     out.actions.reserve(2 * static_cast<std::size_t>(out.where.stages) * static_cast<std::size_t>(shape.microbatches));
     out.offsets.assign(1, 0);
     order_sink sink(out.actions);
-    for (const device_index device : devices(shape)) {
-      scheme.order(shape, device, sink);
-      out.offsets.push_back(out.actions.size());
-    }
+    const auto order_all = [&](const auto& from) {
+      for (const device_index device : devices(shape)) {
+        from.order(shape, device, sink);
+        out.offsets.push_back(out.actions.size());
+      }
+    };
+    if constexpr (preparable_scheme<Scheme>)
+      order_all(scheme.prepare(shape));
+    else
+      order_all(scheme);
   }
 }
 

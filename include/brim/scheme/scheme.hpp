@@ -17,16 +17,28 @@
 /// | `zero_bubble_h2`          | span: (p−1)max(0, f+i−2w, i−f)   | 2p − 1                 | steps follow without a barrier        |
 /// | `interleaved_zero_bubble` | (p−1)(i + max(f−w, 0))/v         | p                      | links are fast                        |
 /// | `grouped_interleave`      | (p−1)(f+i)/v, groups of p        | (group·(v−1) + p − device)/v | memory is short, links are fast |
+/// | `zero_bubble_v`           | span: (p−1)(i−w) where w ≤ f ≤ i | p                      | f, i, w are near, memory is 1F1B's    |
+/// | `v_half`                  | (3p−7)/2 where f = i = w = 1     | p/2 + 1                | memory is half of that                |
+/// | `v_min`                   | (4p−5)/2 where f = i = w = 1     | ⌊(p+4)/3⌋              | memory is a third; f, i, w are equal  |
+/// | `hanayo`                  | 2(p−1)f/v where f = b, m = p     | p − (p−1)/v … p        | f = b, weights fit once               |
+/// | `bitpipe`                 | (p/2−1)(f+b)/2 where f = b, p∣m  | at most p where f = b  | weights fit twice                     |
+/// | `gems`                    | about (p−1)/(p+½) of the makespan | 1                     | nothing else fits                     |
 ///
 /// Absent on purpose: a scheme with random orders, since a plan must be reproducible.
 
+#include <brim/scheme/bitpipe.hpp>
 #include <brim/scheme/chimera.hpp>
 #include <brim/scheme/eager_one_f_one_b.hpp>
+#include <brim/scheme/gems.hpp>
 #include <brim/scheme/gpipe.hpp>
+#include <brim/scheme/hanayo.hpp>
 #include <brim/scheme/interleaved_one_f_one_b.hpp>
 #include <brim/scheme/interleaved_zero_bubble.hpp>
 #include <brim/scheme/looped_bfs.hpp>
 #include <brim/scheme/make_order.hpp>
 #include <brim/scheme/one_f_one_b.hpp>
 #include <brim/scheme/seq_one_f_one_b.hpp>
+#include <brim/scheme/v_half.hpp>
+#include <brim/scheme/v_min.hpp>
 #include <brim/scheme/zero_bubble_h.hpp>
+#include <brim/scheme/zero_bubble_v.hpp>
