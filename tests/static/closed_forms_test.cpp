@@ -5,6 +5,8 @@
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
 
+#include <algorithm>
+
 // Closed forms, checked while compiling, and once more at run time, where coverage and sanitizers see them. Clang stops
 // at about a million steps of one constant evaluation, so that each assertion stays below 4 000 actions.
 
@@ -54,6 +56,17 @@ constexpr bool chimera_even(std::int32_t p, std::int32_t pairs) {
                      {.forward = 1, .backward = 1}) == 2 * (p + p / (2 * pairs) - 1);
 }
 
+/// ZB-V has no bubble in its spans, V-Half and V-Min those of their comments; every forward and half takes one tick.
+constexpr bool v_schedules(std::int32_t p) {
+  const pipeline_shape shape{p, 3 * p, 2};
+  const auto bubble = [&](const auto& scheme) {
+    return brim::longest_span(brim::simulate(scheme, shape, one_and_two)) - 6 * shape.microbatches;
+  };
+  return bubble(brim::schemes::zero_bubble_v{}) == 0 &&
+         bubble(brim::schemes::v_half{}) == std::max(0, p % 2 == 0 ? 3 * p - 7 : 3 * p - 4) &&
+         bubble(brim::schemes::v_min{}) == (p % 3 == 0 ? 4 * p - 7 : 4 * p - 5);
+}
+
 // clang-format off
 #define BOTH(name, ...)                                   \
   static_assert(__VA_ARGS__);                             \
@@ -78,6 +91,12 @@ BOTH("Chimera, one unit", chimera_one_unit(4, one_and_two) && chimera_one_unit(8
 BOTH("Chimera, 4 units", chimera_many_units(4, 4, one_and_two))
 BOTH("Chimera, 8 devices, 3 units", chimera_many_units(8, 3, {.forward = 10, .backward = 17}))
 BOTH("Chimera, pairs", chimera_even(8, 1) && chimera_even(8, 2) && chimera_even(8, 4))
+BOTH("V schedules", v_schedules(2) && v_schedules(3) && v_schedules(4))
+BOTH("Hanayo, 2 waves, forward = backward",
+     makespan_of(brim::schemes::hanayo{}, {4, 4, 4}, {.forward = 1, .backward = 1}) == 2 * 4 * 4 + 2 * 4 - 2)
+BOTH("BitPipe, forward = backward",
+     makespan_of(brim::schemes::bitpipe{}, {4, 8, 2}, {.forward = 1, .backward = 1}) == 4 * 8 + 4 - 2)
+BOTH("GEMS: a microbatch comes back while the next one goes", makespan_of(brim::schemes::gems{}, {8, 24}, one_and_two) == 415)
 
 #undef BOTH
 

@@ -38,6 +38,8 @@ static_assert(brim::cost_model<brim::profile> && brim::preparable_cost_model<bri
 static_assert(brim::memory_model<brim::uniform_memory> && brim::memory_model<brim::profile>);
 static_assert(brim::has_own_placement<brim::schemes::chimera> && !brim::has_own_placement<brim::schemes::gpipe>);
 static_assert(brim::has_refusal<brim::schemes::gpipe> && !brim::has_refusal<brim::schemes::looped_bfs>);
+static_assert(brim::preparable_scheme<brim::schemes::v_half> && !brim::preparable_scheme<brim::schemes::gpipe>);
+static_assert(brim::pipeline_scheme<preparable_scheme_archetype> && brim::preparable_scheme<preparable_scheme_archetype>);
 
 // Each misses one thing.
 struct nameless {
@@ -57,6 +59,10 @@ struct numbered {
 static_assert(!brim::pipeline_scheme<nameless> && brim::has_device_order<nameless>);
 static_assert(!brim::pipeline_scheme<orderless> && brim::has_scheme_name<orderless>);
 static_assert(!brim::pipeline_scheme<mutable_order>);
+struct mutable_prepare : scheme_archetype {
+  scheme_archetype prepare(const pipeline_shape&);
+};
+static_assert(!brim::pipeline_scheme<mutable_prepare> && brim::has_device_order<mutable_prepare>);
 static_assert(!brim::pipeline_scheme<numbered>);
 static_assert(!brim::pipeline_scheme<int>);
 

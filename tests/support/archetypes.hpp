@@ -44,6 +44,18 @@ struct full_scheme_archetype : scheme_archetype {
   }
 };
 
+/// `preparable_scheme`: the archetype above, prepared.
+struct preparable_scheme_archetype : scheme_archetype {
+  using scheme_archetype::scheme_archetype;
+  struct prepared : archetype_base {
+    using archetype_base::archetype_base;
+    constexpr void order(const brim::pipeline_shape& shape, brim::device_index device, brim::order_sink& out) const {
+      scheme_archetype(0).order(shape, device, out);
+    }
+  };
+  [[nodiscard]] constexpr prepared prepare(const brim::pipeline_shape&) const { return prepared(0); }
+};
+
 /// `cost_model`: forward 1, everything else 2, transfer 3.
 struct cost_archetype : archetype_base {
   using archetype_base::archetype_base;

@@ -48,12 +48,17 @@ concept names_placement =
 template <class S>
 concept names_refusal =
     requires { &S::refusal; } || requires(S& scheme, const pipeline_shape& shape) { scheme.refusal(shape); };
+template <class S>
+concept names_prepare =
+    requires { &S::prepare; } || requires(S& scheme, const pipeline_shape& shape) { scheme.prepare(shape); };
 
 }  // namespace detail
 
 template <class S> concept own_placement_or_none = has_own_placement<S> || !detail::names_placement<S>;
 
 template <class S> concept refusal_or_none = has_refusal<S> || !detail::names_refusal<S>;
+
+template <class S> concept prepare_or_none = preparable_scheme<S> || !detail::names_prepare<S>;
 
 /// A rule that orders the forwards and backwards of every device.
 ///
@@ -68,10 +73,11 @@ template <class S> concept refusal_or_none = has_refusal<S> || !detail::names_re
 ///
 /// Not required: times, costs, or that the order cannot deadlock; `simulate` finds that out and says where.
 /// Refinement: `preparable_scheme`, for rules that must look at all devices at once.
-/// Complexity: `order` (`prepare` of all devices) should be linear in the number of actions that it hands over.
+/// Complexity: `order` (or `prepare`, for all devices) should be linear in the number of actions that it hands over.
 /// Models: `brim::schemes`. Archetype: `tests/support/archetypes.hpp`; a scheme of one's own: `examples/own_scheme/`.
 template <class S>
-concept pipeline_scheme = has_scheme_name<S> && has_device_order<S> && own_placement_or_none<S> && refusal_or_none<S>;
+concept pipeline_scheme = has_scheme_name<S> && has_device_order<S> && own_placement_or_none<S> && refusal_or_none<S> &&
+                          prepare_or_none<S>;
 
 /// Stops the compilation with one sentence for each thing that `S` lacks or declares wrongly. It makes `simulate` answer in the library's
 /// own words; ask the concept, not the function, whether a type is a scheme.
@@ -88,6 +94,9 @@ consteval bool check_pipeline_scheme() {
       "pipeline_scheme: scheme.placement(shape) const -> placement; see docs/reference/scheme.md#pipeline_scheme");
   static_assert(refusal_or_none<S>,
                 "pipeline_scheme: scheme.refusal(shape) const -> std::string_view, of text that stays; see "
+                "docs/reference/scheme.md#pipeline_scheme");
+  static_assert(prepare_or_none<S>,
+                "pipeline_scheme: scheme.prepare(shape) const -> something with the same order(...); see "
                 "docs/reference/scheme.md#pipeline_scheme");
   return pipeline_scheme<S>;
 }
