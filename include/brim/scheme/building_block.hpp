@@ -78,11 +78,7 @@ struct block_rule {
       return slot;
     };
     part made{.block = b, .weight = {next_free(b.backward[0]), next_free(b.backward[1])}};
-    if ((made.weight[0] - made.weight[1]) % b.period == 0) {  // the older one takes the slot
-      const bool up_is_older = made.weight[1] - b.backward[1] > made.weight[0] - b.backward[0];
-      std::int32_t& moved = made.weight[up_is_older ? 0 : 1];
-      moved = next_free(moved);
-    }
+    if ((made.weight[0] - made.weight[1]) % b.period == 0) made.weight[0] = next_free(made.weight[0]);
     made.first_chunk = (made.weight[0] - b.forward[0] + b.period) / b.period;
     return made;
   }
