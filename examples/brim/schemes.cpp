@@ -54,7 +54,7 @@ constexpr std::array table{
                  "every shape, 2 chunks", "half the memory of 1f1b, less bubble"},
     scheme_entry{v_min::name, chunk_rule::several, pair_rule::none, "(4p-5)/2 if f = i = w = 1", "(p + 4)/3",
                  "every shape, 2 chunks", "a third of the memory of 1f1b"},
-    scheme_entry{hanayo::name, chunk_rule::several, pair_rule::none, "2(p-1)f/v if f = b, m = p",
+    scheme_entry{hanayo::name, chunk_rule::several, pair_rule::none, "2(p-1)f/v if f = b, p | m",
                  "p - (p-1)/v to p", "even chunks", "waves: chimera with one copy of the weights"},
     scheme_entry{bitpipe::name, chunk_rule::several, pair_rule::none, "(p/2-1)(f+b)/2 if f = b",
                  "at most p if f = b", "even devices, 2 chunks", "V routes in both directions; weights twice"},

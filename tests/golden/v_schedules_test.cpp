@@ -175,8 +175,9 @@ TEST_CASE("few microbatches: ZB-V takes no more than its shortest possible time 
 TEST_CASE("Hanayo's length where forward = backward, and its bubbles where a backward takes two forwards") {
   for (int p = 1; p <= 12; ++p)
     for (int waves = 1; waves <= 3; ++waves)
-      CHECK(brim::makespan(brim::simulate(brim::schemes::hanayo{}, {p, p, 2 * waves}, brim::uniform_cost{1, 1})) ==
-            4 * waves * p + 2 * p - 2);
+      for (int m = p; m <= 3 * p; m += p)
+        CHECK(brim::makespan(brim::simulate(brim::schemes::hanayo{}, {p, m, 2 * waves}, brim::uniform_cost{1, 1})) ==
+              4 * waves * m + 2 * p - 2);
   const std::map<int, std::vector<double>> bubbles{{4, {.2727, .1579, .0857}}, {8, {.3043, .1795, .0986}}};
   for (const auto& [p, published] : bubbles)
     for (std::size_t i = 0; i < 3; ++i)

@@ -11,9 +11,9 @@ namespace brim::schemes {
 /// Waves: the stages run down and up the devices `chunks / 2` times, so one copy of the weights has the shape of Chimera's
 /// two (Liu et al., arXiv 2308.15762).
 ///
-/// Bubble with equal stages, forward = backward and microbatches = devices, in ticks of a chunk's forward: 2·devices − 2; more
-/// microbatches run in units of `devices`, whose seams cost the same again each where forward ≠ backward. Peak on a device:
-/// devices − (devices − 1) / chunks … devices microbatches. Accepts every shape with an even number of chunks.
+/// Bubble with equal stages, forward = backward and microbatches a multiple of devices: 2·devices − 2 forwards of a chunk. Where
+/// forward ≠ backward there are inner bubbles, also where the units of `devices` microbatches meet. Peak: devices − (devices − 1)
+/// / chunks … devices microbatches. Accepts every shape with an even number of chunks.
 struct hanayo {
   static constexpr std::string_view name = "hanayo";
 

@@ -20,7 +20,7 @@
 /// | `zero_bubble_v`           | span: (p−1)(i−w) where w ≤ f ≤ i | p                      | f, i, w are near, memory is 1F1B's    |
 /// | `v_half`                  | (3p−7)/2 where f = i = w = 1     | p/2 + 1                | memory is half of that                |
 /// | `v_min`                   | (4p−5)/2 where f = i = w = 1     | ⌊(p+4)/3⌋              | memory is a third; f, i, w are equal  |
-/// | `hanayo`                  | 2(p−1)f/v where f = b, m = p     | p − (p−1)/v … p        | f = b, weights fit once               |
+/// | `hanayo`                  | 2(p−1)f/v where f = b, p∣m       | p − (p−1)/v … p        | f = b, weights fit once               |
 /// | `bitpipe`                 | (p/2−1)(f+b)/2 where f = b, p∣m  | at most p where f = b  | weights fit twice                     |
 /// | `gems`                    | about (p−1)/(p+½) of the makespan | 1                     | nothing else fits                     |
 ///
