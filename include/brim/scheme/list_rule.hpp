@@ -43,7 +43,7 @@ template <class Rule>
 class list_rule {
  public:
   constexpr list_rule(const pipeline_shape& shape, const placement& where, Rule rule)
-      : shape_(shape), where_(where), rule_(std::move(rule)), first_(1, 0), at_(where.holders.size()) {
+      : shape_(shape), where_(where), rule_(std::move(rule)), first_(1, 0), at_(where.holders.size(), 0) {
     std::vector<std::int32_t> count(static_cast<std::size_t>(shape.devices), 0);
     for (const device_index d : where.holders) ++count[d.at()];
     for (const std::int32_t n : count) first_.push_back(first_.back() + static_cast<std::size_t>(n));
@@ -61,7 +61,7 @@ class list_rule {
   constexpr whole_order run() {
     whole_order made{.rows = std::vector<std::vector<action>>(static_cast<std::size_t>(shape_.devices))};
     std::vector<std::vector<action>> ends(static_cast<std::size_t>(Rule::longest) + 1);  // of the next slots, round and round
-    awake_.assign(made.rows.size(), true);
+    awake_.assign(made.rows.size(), 1);
     for (const device_index d : devices(shape_)) turns_.push_back(d);
     std::vector<std::size_t> free(made.rows.size(), 0);
     std::size_t running = 0;
@@ -71,7 +71,7 @@ class list_rule {
       for (const action& a : now) end(a);
       now.clear();
       for (const device_index d : std::exchange(turns_, {})) {
-        awake_[d.at()] = false;
+        awake_[d.at()] = 0;
         if (free[d.at()] > slot) continue;
         const action a = begin(std::span(lanes_).subspan(first_[d.at()], first_[d.at() + 1] - first_[d.at()]));
         if (a.stage.value < 0) continue;
@@ -89,8 +89,8 @@ class list_rule {
     return r.at() * static_cast<std::size_t>(where_.stages) + static_cast<std::size_t>(s);
   }
   constexpr void wake(device_index d) {
-    if (!awake_[d.at()]) turns_.push_back(d);
-    awake_[d.at()] = true;
+    if (awake_[d.at()] == 0) turns_.push_back(d);
+    awake_[d.at()] = 1;
   }
   /// The device's most urgent action, begun; without a stage where there is none.
   constexpr action begin(std::span<list_lane> own) {
@@ -135,7 +135,7 @@ class list_rule {
   std::vector<std::size_t> first_;   ///< of each device in `lanes_`
   std::vector<std::size_t> at_;      ///< of (route, stage) in `lanes_`
   std::vector<device_index> turns_;  ///< devices that may begin something in this slot
-  std::vector<bool> awake_;          ///< whether a device is in `turns_`
+  std::vector<char> awake_;          ///< 1 for each device in `turns_`
 };
 
 }  // namespace brim::schemes
