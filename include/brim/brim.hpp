@@ -12,7 +12,6 @@
 #include <brim/plan/plan.hpp>
 #include <brim/plan/replay_length.hpp>
 #include <brim/plan/verify.hpp>
-#include <brim/schedule/join_halves.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>

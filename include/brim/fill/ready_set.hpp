@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -51,14 +50,14 @@ class ready_set {
     if (levels_.back()[0] == 0) return none;
     std::size_t at = 0;
     for (std::size_t level = levels_.size(); level-- > 0;)
-      at = at * 64 + 63 - static_cast<std::size_t>(std::countl_zero(levels_[level][at]));
+      at = at * 64 + 63 - static_cast<std::size_t>(__builtin_clzll(levels_[level][at]));
     return at;
   }
 
  private:
   [[nodiscard]] static constexpr std::uint64_t bit(std::size_t at) { return std::uint64_t{1} << (at % 64); }
   [[nodiscard]] static constexpr std::size_t lowest(std::uint64_t word) {
-    return static_cast<std::size_t>(std::countr_zero(word));
+    return static_cast<std::size_t>(__builtin_ctzll(word));
   }
 
   [[nodiscard]] constexpr std::size_t descend(std::size_t level, std::size_t at) const {

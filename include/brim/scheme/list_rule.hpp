@@ -16,12 +16,7 @@ struct whole_order {
   std::vector<std::vector<action>> rows{};  ///< of each device
 
   constexpr void order(const pipeline_shape&, device_index device, auto& out) const {
-    for (const action& a : rows[device.at()]) switch (a.kind) {
-        case action_kind::forward: out.forward(a.stage, a.microbatch, a.route); break;
-        case action_kind::backward: out.backward(a.stage, a.microbatch, a.route); break;
-        case action_kind::backward_input: out.backward_input(a.stage, a.microbatch, a.route); break;
-        default: out.backward_weight(a.stage, a.microbatch, a.route);
-      }
+    for (const action& a : rows[device.at()]) out.add(a);
   }
 };
 

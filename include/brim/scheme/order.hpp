@@ -45,6 +45,7 @@ class order_sink {
   constexpr void backward_weight(stage_index stage, microbatch_index microbatch, route_index route = route_index(0)) {
     push(action_kind::backward_weight, stage, microbatch, route);
   }
+  constexpr void add(const action& what) { actions_.push_back(what); }
 
  private:
   constexpr void push(action_kind kind, stage_index stage, microbatch_index microbatch, route_index route) {
