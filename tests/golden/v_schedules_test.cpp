@@ -45,7 +45,7 @@ double four_digits(double ratio) { return std::round(1e4 * ratio) / 1e4; }
 
 }  // namespace
 
-TEST_CASE("V, wave and two-way orders are those of PyTorch, Zero Bubble's code and the papers' rules") {
+TEST_CASE("zero bubble, V, wave and two-way orders are those of PyTorch, Zero Bubble's code and the papers' rules") {
   std::ifstream in(golden_dir() / "data" / "v_orders.txt");
   REQUIRE(in);
   std::map<std::string, int> equal;
@@ -70,7 +70,9 @@ TEST_CASE("V, wave and two-way orders are those of PyTorch, Zero Bubble's code a
     ++(other_order ? shorter : equal[head[1]]);
   }
   CHECK(equal == std::map<std::string, int>{
-                     {"gems", 2}, {"hanayo", 4}, {"v-half-stamped", 1}, {"v-min-stamped", 1}, {"zb-v", 34}});
+                     {"eager-1f1b", 2}, {"gems", 2},  {"grouped-interleave", 13}, {"hanayo", 4},
+                     {"interleaved-zb", 72}, {"seq-1f1b", 1}, {"v-half-stamped", 1}, {"v-min-stamped", 1},
+                     {"zb-h1", 12}, {"zb-h2", 7}, {"zb-v", 34}});
   CHECK(shorter == 13);
 }
 
