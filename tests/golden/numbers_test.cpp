@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stamped.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/model/costs.hpp>
 #include <brim/schedule/lower_bound.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,13 +24,16 @@ int integer(const record& row, const char* column) { return std::stoi(row.at(col
 ticks to_ticks(double value, double scale) { return static_cast<ticks>(std::llround(value * scale)); }
 
 /// The published figures have six digits.
-bool same_six_digits(double ours, double published) { return std::abs(ours - published) <= 6e-6 * std::abs(published) + 1e-9; }
+bool same_six_digits(double ours, double published) {
+  return std::abs(ours - published) <= 6e-6 * std::abs(published) + 1e-9;
+}
 
 using block = std::tuple<std::string, std::string, std::string>;
 
 void check_perf_model(const std::string& file, std::size_t rows) {
   std::map<block, record> blocks;
-  for (const record& row : read_csv("block_times.csv")) blocks[{row.at("model"), row.at("gpu"), row.at("b_micro")}] = row;
+  for (const record& row : read_csv("block_times.csv"))
+    blocks[{row.at("model"), row.at("gpu"), row.at("b_micro")}] = row;
   CHECK(blocks.size() == 109);
   std::size_t seen = 0;
   for (const record& row : read_csv(file)) {
@@ -50,7 +53,8 @@ void check_perf_model(const std::string& file, std::size_t rows) {
       const double bubble = static_cast<double>(brim::makespan(t)) - n * static_cast<double>(forward + backward);
       CHECK(same_six_digits(static_cast<double>(brim::makespan(t)) / 1e6, number(row, "t_pipe_ms")));
       CHECK(same_six_digits(bubble / 1e6, number(row, "t_bubble_ms")));
-      CHECK(same_six_digits((n * number(times, "statistics") + number(times, "refresh")) * 1e6 / bubble, number(row, "refresh_ratio")));
+      CHECK(same_six_digits((n * number(times, "statistics") + number(times, "refresh")) * 1e6 / bubble,
+                            number(row, "refresh_ratio")));
       CHECK(brim::bubble_ratio(t) == doctest::Approx(bubble / static_cast<double>(brim::makespan(t))));
     };
     const brim::pipeline_shape shape{.devices = depth, .microbatches = n};
@@ -75,7 +79,9 @@ void check_perf_model(const std::string& file, std::size_t rows) {
 }  // namespace
 
 TEST_CASE("the step model of PipeFisher, microbatches = devices") { check_perf_model("perf_model_depth.csv", 504); }
-TEST_CASE("the step model of PipeFisher, microbatches = 1, 2, 3 x devices") { check_perf_model("perf_model_batch.csv", 2616); }
+TEST_CASE("the step model of PipeFisher, microbatches = 1, 2, 3 x devices") {
+  check_perf_model("perf_model_batch.csv", 2616);
+}
 
 TEST_CASE("Chimera's critical path, where the published formula is wrong") {
   std::size_t seen = 0;
@@ -140,7 +146,8 @@ TEST_CASE("an independent checker finds the same spans, periods, idle times and 
     const std::vector<std::string> peak = split(row.at("peak"), ' ');
     REQUIRE(idle.size() == static_cast<std::size_t>(shape.devices));
     for (const brim::device_index d : brim::devices(shape)) {
-      CHECK(std::abs(static_cast<double>(brim::makespan(t) - brim::busy_of(t, d)) / unit - std::stod(idle[d.at()])) < 2e-3);
+      CHECK(std::abs(static_cast<double>(brim::makespan(t) - brim::busy_of(t, d)) / unit - std::stod(idle[d.at()])) <
+            2e-3);
       CHECK(static_cast<double>(brim::peak_memory(t, brim::uniform_memory{})[d.at()]) / shape.chunks ==
             doctest::Approx(std::stod(peak[d.at()])).epsilon(1e-6));
     }

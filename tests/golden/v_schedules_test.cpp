@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stamped.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/core/text.hpp>
 #include <brim/model/costs.hpp>
 #include <brim/schedule/memory.hpp>
 #include <brim/schedule/metrics.hpp>
 #include <brim/schedule/simulate.hpp>
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,9 @@ constexpr brim::uniform_cost one_tick{.forward = 1, .backward = 2};  // halves o
 std::string words_of(const brim::order& made, brim::device_index device) {
   std::string out;
   for (const brim::action& a : made.row(device)) {
-    const char sign = a.kind == brim::action_kind::forward ? '+' : a.kind == brim::action_kind::backward_weight ? '*' : '-';
+    const char sign = a.kind == brim::action_kind::forward           ? '+'
+                      : a.kind == brim::action_kind::backward_weight ? '*'
+                                                                     : '-';
     out += brim::detail::text(out.empty() ? "" : " ", sign, a.stage.value, ':', a.microbatch.value);
   }
   return out;
@@ -183,9 +185,8 @@ TEST_CASE("Hanayo's length where forward = backward, and its bubbles where a bac
   const std::map<int, std::vector<double>> bubbles{{4, {.2727, .1579, .0857}}, {8, {.3043, .1795, .0986}}};
   for (const auto& [p, published] : bubbles)
     for (std::size_t i = 0; i < 3; ++i)
-      CHECK(four_digits(brim::bubble_ratio(
-                brim::simulate(brim::schemes::hanayo{}, {p, 2 * p, 2 << i}, brim::uniform_cost{1, 2}))) ==
-            doctest::Approx(published[i]));
+      CHECK(four_digits(brim::bubble_ratio(brim::simulate(brim::schemes::hanayo{}, {p, 2 * p, 2 << i},
+                                                          brim::uniform_cost{1, 2}))) == doctest::Approx(published[i]));
 }
 
 TEST_CASE("BitPipe reaches its published bubble, and the greedy orders' where a backward takes two forwards") {

@@ -97,7 +97,8 @@ BOTH("Hanayo, 2 waves, forward = backward",
      makespan_of(brim::schemes::hanayo{}, {4, 4, 4}, {.forward = 1, .backward = 1}) == 2 * 4 * 4 + 2 * 4 - 2)
 BOTH("BitPipe, forward = backward",
      makespan_of(brim::schemes::bitpipe{}, {4, 8, 2}, {.forward = 1, .backward = 1}) == 4 * 8 + 4 - 2)
-BOTH("GEMS: a microbatch comes back while the next one goes", makespan_of(brim::schemes::gems{}, {8, 24}, one_and_two) == 415)
+BOTH("GEMS: a microbatch comes back while the next one goes",
+     makespan_of(brim::schemes::gems{}, {8, 24}, one_and_two) == 415)
 
 #undef BOTH
 

@@ -39,7 +39,8 @@ static_assert(brim::memory_model<brim::uniform_memory> && brim::memory_model<bri
 static_assert(brim::has_own_placement<brim::schemes::chimera> && !brim::has_own_placement<brim::schemes::gpipe>);
 static_assert(brim::has_refusal<brim::schemes::gpipe> && !brim::has_refusal<brim::schemes::looped_bfs>);
 static_assert(brim::preparable_scheme<brim::schemes::v_half> && !brim::preparable_scheme<brim::schemes::gpipe>);
-static_assert(brim::pipeline_scheme<preparable_scheme_archetype> && brim::preparable_scheme<preparable_scheme_archetype>);
+static_assert(brim::pipeline_scheme<preparable_scheme_archetype> &&
+              brim::preparable_scheme<preparable_scheme_archetype>);
 
 // Each misses one thing.
 struct nameless {

@@ -24,7 +24,8 @@ struct building_block {
     std::array<std::int32_t, 2> weights{};
     const auto slot_of = [&](std::size_t i, std::int32_t microbatch) { return firsts[i] + period * microbatch; };
     const auto weight = [&] {
-      const bool up = weights[0] >= done[2] || (weights[1] < done[3] && slot_of(3, weights[1]) < slot_of(2, weights[0]));
+      const bool up =
+          weights[0] >= done[2] || (weights[1] < done[3] && slot_of(3, weights[1]) < slot_of(2, weights[0]));
       out.backward_weight(stages[up ? 1 : 0], microbatch_index(weights[up ? 1 : 0]++));
     };
     std::int32_t waiting = 0;
@@ -105,7 +106,8 @@ struct block_rule {
 
 /// Why a scheme on a V refuses a shape.
 [[nodiscard]] constexpr std::string_view v_refusal(const pipeline_shape& shape) {
-  return shape.chunks == 2 ? "" : "each device holds a stage on the way down and one on the way up, so chunks must be 2";
+  return shape.chunks == 2 ? ""
+                           : "each device holds a stage on the way down and one on the way up, so chunks must be 2";
 }
 
 /// The order of a scheme with `block(shape, device)`, `most(shape)` and a `form`. Complexity: linear.

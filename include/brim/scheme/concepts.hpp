@@ -76,8 +76,8 @@ template <class S> concept prepare_or_none = preparable_scheme<S> || !detail::na
 /// Complexity: `order` (or `prepare`, for all devices) should be linear in the number of actions that it hands over.
 /// Models: `brim::schemes`. Archetype: `tests/support/archetypes.hpp`; a scheme of one's own: `examples/own_scheme/`.
 template <class S>
-concept pipeline_scheme = has_scheme_name<S> && has_device_order<S> && own_placement_or_none<S> && refusal_or_none<S> &&
-                          prepare_or_none<S>;
+concept pipeline_scheme =
+    has_scheme_name<S> && has_device_order<S> && own_placement_or_none<S> && refusal_or_none<S> && prepare_or_none<S>;
 
 /// Stops the compilation with one sentence for each thing that `S` lacks or declares wrongly. It makes `simulate` answer in the library's
 /// own words; ask the concept, not the function, whether a type is a scheme.

@@ -25,7 +25,7 @@ struct list_lane {
   route_index route{0};
   stage_index stage{0};
   std::int32_t activations = 0, gradients = 0;            ///< inputs that have arrived
-  std::int32_t forwards = 0, backwards = 0, weights = 0;  ///< begun; `backwards` are input halves where there are halves
+  std::int32_t forwards = 0, backwards = 0, weights = 0;  ///< begun; `backwards` may be input halves
 };
 
 /// List scheduling of all devices in slots: whenever a device is free it begins the most urgent action whose input is there.
@@ -38,7 +38,11 @@ template <class Rule>
 class list_rule {
  public:
   constexpr list_rule(const pipeline_shape& shape, const placement& where, Rule rule)
-      : shape_(shape), where_(where), rule_(std::move(rule)), first_(1, 0), at_(where.holders.size(), 0) {
+      : shape_(shape),
+        where_(where),
+        rule_(std::move(rule)),
+        first_(1, 0),
+        at_(where.holders.size(), 0) {
     std::vector<std::int32_t> count(static_cast<std::size_t>(shape.devices), 0);
     for (const device_index d : where.holders) ++count[d.at()];
     for (const std::int32_t n : count) first_.push_back(first_.back() + static_cast<std::size_t>(n));
@@ -55,7 +59,8 @@ class list_rule {
 
   constexpr whole_order run() {
     whole_order made{.rows = std::vector<std::vector<action>>(static_cast<std::size_t>(shape_.devices))};
-    std::vector<std::vector<action>> ends(static_cast<std::size_t>(Rule::longest) + 1);  // of the next slots, round and round
+    // what ends in the next slots, round and round
+    std::vector<std::vector<action>> ends(static_cast<std::size_t>(Rule::longest) + 1);
     awake_.assign(made.rows.size(), 1);
     for (const device_index d : devices(shape_)) turns_.push_back(d);
     std::vector<std::size_t> free(made.rows.size(), 0);
@@ -101,14 +106,14 @@ class list_rule {
         if (urgency < 0 || (least >= 0 && urgency >= least)) return;
         least = urgency;
         count = &begun;
-        best = {kind, side::none, lane.route, lane.stage, microbatch_index(lane.route.value + begun * where_.routes), {}};
+        const microbatch_index microbatch(lane.route.value + begun * where_.routes);
+        best = {kind, side::none, lane.route, lane.stage, microbatch, layer_index(-1)};
       };
       offer(action_kind::forward, lane.forwards, lane.activations);
       offer(back, lane.backwards, lane.gradients);
       if (halves) offer(action_kind::backward_weight, lane.weights, lane.backwards);
     }
     if (count != nullptr) ++*count;
-    best.layer = layer_index(-1);
     return best;
   }
   constexpr void end(const action& a) {

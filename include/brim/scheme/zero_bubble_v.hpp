@@ -24,8 +24,8 @@ struct zero_bubble_v {
     const std::int32_t p = shape.devices;
     const std::int32_t i = device.value;
     if (p > 1 && shape.microbatches <= p) {
-      building_block{.forward = {i, 2 * p - 1 - i}, .backward = {4 * p - 1 - i, 2 * p + i}, .period = 2}.order(shape, device,
-                                                                                                             out);
+      building_block{.forward = {i, 2 * p - 1 - i}, .backward = {4 * p - 1 - i, 2 * p + i}, .period = 2}.order(
+          shape, device, out);
       return;
     }
     const std::int32_t count = std::max(shape.microbatches, 2 * p - 1);

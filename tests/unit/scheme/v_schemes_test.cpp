@@ -18,7 +18,9 @@ using namespace brim::schemes;
 std::string row(const brim::order& made, int device) {
   std::string out;
   for (const brim::action& a : made.row(device_index(device))) {
-    const char sign = a.kind == brim::action_kind::forward ? '+' : a.kind == brim::action_kind::backward_weight ? '*' : '-';
+    const char sign = a.kind == brim::action_kind::forward           ? '+'
+                      : a.kind == brim::action_kind::backward_weight ? '*'
+                                                                     : '-';
     out += brim::detail::text(out.empty() ? "" : " ", sign, a.stage.value, '.', a.microbatch.value);
     if (made.where.routes > 1) out += brim::detail::text('r', a.route.value);
   }
@@ -34,7 +36,8 @@ std::vector<int> holders(const brim::placement& where) {
 /// Calls `order` of every device by itself, without `prepare`.
 template <class Scheme>
 brim::order one_by_one(const Scheme& scheme, const pipeline_shape& shape) {
-  brim::order made{.scheme = scheme.name, .shape = shape, .where = scheme.placement(shape), .actions = {}, .offsets = {0}};
+  brim::order made{
+      .scheme = scheme.name, .shape = shape, .where = scheme.placement(shape), .actions = {}, .offsets = {0}};
   brim::order_sink out(made.actions);
   for (const device_index d : brim::devices(shape)) {
     scheme.order(shape, d, out);
