@@ -135,7 +135,8 @@ class parser {
       return help_request{help()};
     } catch (const CLI::ParseError& error) {
       if (asked() == &app_ && count > 1 && words[1][0] != '-')
-        throw usage_error(text("there is no command \"", words[1], "\"; expected plan, compare, search, verify or schemes"));
+        throw usage_error(
+            text("there is no command \"", words[1], "\"; expected plan, compare, search, verify or schemes"));
       throw usage_error(wrong_words(error) + "; see brim " + (asked() == &app_ ? "" : asked()->get_name() + ' ') +
                         "--help");
     }
@@ -255,7 +256,8 @@ class parser {
   void add_search_options(CLI::App* command, search_wishes& wishes, std::string& objective) {
     choice(command, "--objective", objective, {"makespan", "span", "period"},
            "what --scheme auto makes short: a step with a barrier, the longest device, or a step without a barrier");
-    option(command, "--budget", "TIME|N", "of the search: a time as 1s or 250ms, or operations, the same everywhere [4000000]",
+    option(command, "--budget", "TIME|N",
+           "of the search: a time as 1s or 250ms, or operations, the same everywhere [4000000]",
            [&wishes](const std::string& word) { parse_budget(word, wishes); });
   }
   void add_search() {

@@ -15,7 +15,8 @@ struct help_request {
 };
 struct schemes_request {};
 
-using request = std::variant<help_request, schemes_request, plan_request, compare_request, search_request, verify_request>;
+using request =
+    std::variant<help_request, schemes_request, plan_request, compare_request, search_request, verify_request>;
 
 /// Errors: `usage_error`.
 [[nodiscard]] request parse_command_line(int count, const char* const* words);

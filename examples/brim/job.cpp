@@ -84,7 +84,8 @@ std::vector<brim::bytes> factors_of(const brim::placement& where, const brim::pr
 /// Searches within what the factors leave of the memory.
 void search_pipeline(outcome& made, const job& work, const job_request& request) {
   if (work.shape.chunks != 1)
-    brim::raise(error_code::refused_shape, text(searched_name, ": the search is for one stage a device, so chunks must be 1"));
+    brim::raise(error_code::refused_shape,
+                text(searched_name, ": the search is for one stage a device, so chunks must be 1"));
   std::vector<brim::bytes> limits = work.limits;
   if (request.fill != fill_kind::none && !limits.empty()) {
     const std::vector<brim::bytes> factors = factors_of(one_stage_a_device(work.shape), work.costs);

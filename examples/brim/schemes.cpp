@@ -15,22 +15,27 @@ namespace {
 using namespace brim::schemes;
 
 /// The schemes in the order of the table; a scheme that is added here appears in every command.
-constexpr std::tuple<gpipe, one_f_one_b, eager_one_f_one_b, seq_one_f_one_b, interleaved_one_f_one_b, looped_bfs, chimera,
-                     zero_bubble_h1, zero_bubble_h2, interleaved_zero_bubble, grouped_interleave, zero_bubble_v, v_half, v_min,
-                     hanayo, bitpipe, gems>
+constexpr std::tuple<gpipe, one_f_one_b, eager_one_f_one_b, seq_one_f_one_b, interleaved_one_f_one_b, looped_bfs,
+                     chimera, zero_bubble_h1, zero_bubble_h2, interleaved_zero_bubble, grouped_interleave,
+                     zero_bubble_v, v_half, v_min, hanayo, bitpipe, gems>
     all{};
 
 /// Where the order is searched and not made by a rule.
-constexpr scheme_entry searched{searched_name, chunk_rule::one, pair_rule::none, "what the search finds",
-                                "what --memory-limit allows", "every shape, 1 chunk", "the best order found, with its gap"};
+constexpr scheme_entry searched{searched_name,
+                                chunk_rule::one,
+                                pair_rule::none,
+                                "what the search finds",
+                                "what --memory-limit allows",
+                                "every shape, 1 chunk",
+                                "the best order found, with its gap"};
 
 constexpr std::array table{
     scheme_entry{gpipe::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "m microbatches", "every shape, 1 chunk",
                  "all forwards, then all backwards"},
     scheme_entry{one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "p - device, at most m",
                  "every shape, 1 chunk", "a backward as soon as there is one"},
-    scheme_entry{eager_one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)", "2(p - device) - 1, at most m",
-                 "every shape, 1 chunk", "1f1b that hides transfers"},
+    scheme_entry{eager_one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b)",
+                 "2(p - device) - 1, at most m", "every shape, 1 chunk", "1f1b that hides transfers"},
     scheme_entry{seq_one_f_one_b::name, chunk_rule::one, pair_rule::none, "(p-1)(f+b) of a slice",
                  "p - device + 1 slices", "m even, 1 chunk", "microbatches are halves of sequences"},
     scheme_entry{interleaved_one_f_one_b::name, chunk_rule::several, pair_rule::none, "(p-1)(f+b)/v if m >= p",
@@ -54,10 +59,10 @@ constexpr std::array table{
                  "every shape, 2 chunks", "half the memory of 1f1b, less bubble"},
     scheme_entry{v_min::name, chunk_rule::several, pair_rule::none, "(4p-5)/2 if f = i = w = 1", "(p + 4)/3",
                  "every shape, 2 chunks", "a third of the memory of 1f1b"},
-    scheme_entry{hanayo::name, chunk_rule::several, pair_rule::none, "2(p-1)f/v if f = b, p | m",
-                 "p - (p-1)/v to p", "even chunks", "waves: chimera with one copy of the weights"},
-    scheme_entry{bitpipe::name, chunk_rule::several, pair_rule::none, "(p/2-1)(f+b)/2 if f = b",
-                 "at most p if f = b", "even devices, 2 chunks", "V routes in both directions; weights twice"},
+    scheme_entry{hanayo::name, chunk_rule::several, pair_rule::none, "2(p-1)f/v if f = b, p | m", "p - (p-1)/v to p",
+                 "even chunks", "waves: chimera with one copy of the weights"},
+    scheme_entry{bitpipe::name, chunk_rule::several, pair_rule::none, "(p/2-1)(f+b)/2 if f = b", "at most p if f = b",
+                 "even devices, 2 chunks", "V routes in both directions; weights twice"},
     scheme_entry{gems::name, chunk_rule::one, pair_rule::none, "(p-1)/(p+1/2) of the makespan", "1",
                  "even devices, 1 chunk", "least memory, one microbatch at a time; weights twice"},
     searched,

@@ -20,7 +20,8 @@ std::vector<brim::bytes> memory_for(std::int64_t count, const job& work) {
   std::vector<brim::bytes> needed;
   for (const brim::device_index d : devices(work.shape)) {
     const brim::action forward{.stage = brim::stage_of(d), .microbatch = brim::microbatch_index(0)};
-    needed.push_back(work.costs.resident(brim::route_index(0), brim::stage_of(d)) + count * work.costs.at_start(forward, d));
+    needed.push_back(work.costs.resident(brim::route_index(0), brim::stage_of(d)) +
+                     count * work.costs.at_start(forward, d));
   }
   return needed;
 }
@@ -67,9 +68,11 @@ std::string run_search(const search_request& request) {
   table.rows.push_back(row_of(work.limits.empty() ? "any" : "limit", most, work, wishes));
   std::string out = text(counted(work.shape.devices, "device"), ", ", counted(work.shape.microbatches, "microbatch"));
   if (!work.costs.name.empty()) out += "; " + work.costs.name;
-  out += text("\nThe best orders found for one stage a device, backwards in halves, with memory for more and more microbatches.\n\n",
-              table.text(), "\nbubble  idle share of the ", what, "\nbound   no order within that memory is shorter\n",
-              "peak    the worst device's\n");
+  out += text(
+      "\nThe best orders found for one stage a device, backwards in halves, with memory for more and more "
+      "microbatches.\n\n",
+      table.text(), "\nbubble  idle share of the ", what, "\nbound   no order within that memory is shorter\n",
+      "peak    the worst device's\n");
   if (!knows_memory) out += "The profile says nothing about memory, so there is one row.\n";
   return out;
 }

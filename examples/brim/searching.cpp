@@ -31,8 +31,8 @@ class watch {
   brim::search_answer look(const brim::search_progress& progress) {
     const clock::time_point now = clock::now();
     if (shows_ && now >= next_) {
-      const std::string line = brim::detail::text("\rsearching: ", milliseconds(progress.length), ", no order is below ",
-                                                  milliseconds(progress.bound), "\033[K");
+      const std::string line = brim::detail::text("\rsearching: ", milliseconds(progress.length),
+                                                  ", no order is below ", milliseconds(progress.bound), "\033[K");
       std::fputs(line.c_str(), stderr);
       std::fflush(stderr);
       shown_ = true;

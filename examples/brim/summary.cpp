@@ -42,7 +42,8 @@ std::size_t greatest(const std::vector<brim::bytes>& amounts) {
 void add_bound(std::string& out, const outcome& made) {
   if (made.searched) {
     const search_report& found = *made.searched;
-    const double gap = static_cast<double>(found.length) / static_cast<double>(std::max<brim::ticks>(1, found.bound)) - 1;
+    const double gap =
+        static_cast<double>(found.length) / static_cast<double>(std::max<brim::ticks>(1, found.bound)) - 1;
     const std::string what = name_of(found.goal) == "longest_span" ? "span" : std::string(name_of(found.goal));
     line(out, "lower bound", text(milliseconds(found.bound), ", gap ", percent(gap)),
          text("of the ", what, ", which the search made short; ", found.binding));

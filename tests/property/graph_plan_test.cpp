@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boost.Graph as an independent judge of `lower`: what must wait is written down here a second time, from the meaning of
 // the instructions, and compared with the events that the plan has.
-#include "data.hpp"
 #include <brim/fill/fill.hpp>
 #include <brim/fill/kfac_work.hpp>
 #include <brim/graph/plan_graph.hpp>
@@ -9,6 +8,7 @@
 #include <brim/plan/lower.hpp>
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
+#include "data.hpp"
 
 #include <doctest/doctest.h>
 #include <boost/graph/adjacency_list.hpp>

@@ -241,8 +241,8 @@ std::vector<plan> small_plans() {
     out.push_back(lower(
         simulate(schemes::interleaved_one_f_one_b{}, {.devices = 2, .microbatches = 3, .chunks = 2}, uniform_cost{}),
         {.transport = t}));
-    out.push_back(
-        lower(simulate(schemes::zero_bubble_h1{}, {.devices = 3, .microbatches = 3}, uniform_cost{}), {.transport = t}));
+    out.push_back(lower(simulate(schemes::zero_bubble_h1{}, {.devices = 3, .microbatches = 3}, uniform_cost{}),
+                        {.transport = t}));
     out.push_back(
         lower(sample::two_step_cycle(schemes::chimera{}, {.devices = 2, .microbatches = 3}), {.transport = t}));
     out.push_back(lower(sample::two_step_cycle(schemes::gpipe{}, {.devices = 2, .microbatches = 2}), {.transport = t}));

@@ -320,8 +320,8 @@ TEST_CASE("no scheme deadlocks: every p <= 12, v <= 4, m <= 40, every number of 
   std::map<std::string, int> shapes;
   for (const std::string& name : test_support::scheme_names())
     test_support::with_scheme(name, [&](const auto& scheme) {
-      const bool has_pairs =
-          brim::refusal_of(scheme, {.devices = 2, .microbatches = 2, .pairs = 2}).find("pairs") != std::string_view::npos;
+      const bool has_pairs = brim::refusal_of(scheme, {.devices = 2, .microbatches = 2, .pairs = 2}).find("pairs") !=
+                             std::string_view::npos;
       for (int p = 1; p <= 12; ++p)
         for (int v = 1; v <= 4; ++v)
           for (int q = 1; q <= (has_pairs ? p : 1); ++q)

@@ -55,10 +55,12 @@ using shipped_schemes =
                brim::schemes::seq_one_f_one_b, brim::schemes::interleaved_one_f_one_b, brim::schemes::looped_bfs,
                brim::schemes::chimera, brim::schemes::zero_bubble_h1, brim::schemes::zero_bubble_h2,
                brim::schemes::interleaved_zero_bubble, brim::schemes::grouped_interleave, brim::schemes::zero_bubble_v,
-               brim::schemes::v_half, brim::schemes::v_min, brim::schemes::hanayo, brim::schemes::bitpipe, brim::schemes::gems>;
+               brim::schemes::v_half, brim::schemes::v_min, brim::schemes::hanayo, brim::schemes::bitpipe,
+               brim::schemes::gems>;
 
 inline std::vector<std::string> scheme_names() {
-  return std::apply([](const auto&... s) { return std::vector<std::string>{std::string(s.name)...}; }, shipped_schemes{});
+  return std::apply([](const auto&... s) { return std::vector<std::string>{std::string(s.name)...}; },
+                    shipped_schemes{});
 }
 
 /// Calls `use` with the shipped scheme of that name.

@@ -24,8 +24,8 @@ struct seq_one_f_one_b {
   }
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
     pair_rule{.warm_up = shape.devices - device.value - 2 + slices}.order(
-        shape.microbatches, slice_walk{stage_of(device), slices, 0, 1}, slice_walk{stage_of(device), slices, slices - 1, -1},
-        out);
+        shape.microbatches, slice_walk{stage_of(device), slices, 0, 1},
+        slice_walk{stage_of(device), slices, slices - 1, -1}, out);
   }
 
  private:

@@ -19,8 +19,8 @@ struct zero_bubble_h1 {
     return one_stage_refusal(shape);
   }
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
-    pair_rule{.warm_up = shape.devices - 1 - device.value, .form = backward_form::halves, .held_back = device.value}.order(
-        shape.microbatches, stage_of(device), out);
+    pair_rule{.warm_up = shape.devices - 1 - device.value, .form = backward_form::halves, .held_back = device.value}
+        .order(shape.microbatches, stage_of(device), out);
   }
 };
 static_assert(pipeline_scheme<zero_bubble_h1>);
@@ -39,9 +39,8 @@ struct zero_bubble_h2 {
     return one_stage_refusal(shape);
   }
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
-    pair_rule{.warm_up = 2 * (shape.devices - 1 - device.value),
-              .form = backward_form::halves,
-              .held_back = 2 * device.value}
+    pair_rule{
+        .warm_up = 2 * (shape.devices - 1 - device.value), .form = backward_form::halves, .held_back = 2 * device.value}
         .order(shape.microbatches, stage_of(device), out);
   }
 };

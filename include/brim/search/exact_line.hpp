@@ -102,9 +102,9 @@ class branch_and_bound {
         end += (m_ - here.forwards) * costs.forward + (m_ - here.inputs) * costs.backward_input;
         end = std::max(end, up + costs.backward_input);
         up = end + (d > 0 ? problem_.devices[d - 1].hop : 0);
-        end = std::max(end + costs.backward_weight,
-                       here.free + (m_ - here.forwards) * costs.forward + (m_ - here.inputs) * costs.backward_input +
-                           (m_ - here.weights) * costs.backward_weight);
+        end = std::max(end + costs.backward_weight, here.free + (m_ - here.forwards) * costs.forward +
+                                                        (m_ - here.inputs) * costs.backward_input +
+                                                        (m_ - here.weights) * costs.backward_weight);
       } else {
         end += (m_ - here.weights) * costs.backward_weight;
         up = 0;

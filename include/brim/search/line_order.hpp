@@ -17,9 +17,7 @@ inline constexpr std::uint8_t forward_kind = 0, backward_input_kind = 1, backwar
 class line_order {
  public:
   line_order() = default;
-  line_order(std::size_t devices, std::size_t microbatches)
-      : length_(3 * microbatches),
-        kinds_(devices * length_) {}
+  line_order(std::size_t devices, std::size_t microbatches) : length_(3 * microbatches), kinds_(devices * length_) {}
 
   void put(std::size_t device, std::size_t position, std::uint8_t kind) { kinds_[device * length_ + position] = kind; }
   [[nodiscard]] std::span<std::uint8_t> row(std::size_t device) {
@@ -37,7 +35,8 @@ class line_order {
 };
 
 /// Whether a row has each kind once a microbatch, no half before what it needs of its own device, and fits the limit.
-[[nodiscard]] inline bool row_fits(std::span<const std::uint8_t> row, const line_device& device, std::int32_t microbatches) {
+[[nodiscard]] inline bool row_fits(std::span<const std::uint8_t> row, const line_device& device,
+                                   std::int32_t microbatches) {
   std::int64_t forwards = 0;
   std::int64_t inputs = 0;
   std::int64_t weights = 0;

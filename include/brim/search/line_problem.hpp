@@ -27,9 +27,9 @@ struct line_device {
   ticks forward = 1;
   ticks backward_input = 1;
   ticks backward_weight = 1;
-  ticks hop = 0;     ///< to the next device and back from it, each way
-  bytes taken = 0;   ///< by a microbatch, from the start of its forward to the end of its backward_input
-  bytes kept = 0;    ///< by a microbatch, from there to the end of its backward_weight; at most `taken`
+  ticks hop = 0;                   ///< to the next device and back from it, each way
+  bytes taken = 0;                 ///< by a microbatch, from the start of its forward to the end of its backward_input
+  bytes kept = 0;                  ///< by a microbatch, from there to the end of its backward_weight; at most `taken`
   bytes limit = unlimited_memory;  ///< for all microbatches together
 
   [[nodiscard]] constexpr ticks each() const { return forward + backward_input + backward_weight; }
@@ -45,7 +45,7 @@ struct line_problem {
   std::int32_t microbatches = 1;
   std::vector<line_device> devices{};
   length_kind goal = length_kind::longest_span;  ///< what to make short; `period` is searched as `longest_span`
-  bool exact_memory = true;  ///< whether `taken` and `kept` say what the memory model says, or more
+  bool exact_memory = true;                      ///< whether `taken` and `kept` say what the memory model says, or more
 
   [[nodiscard]] constexpr std::int32_t count() const { return static_cast<std::int32_t>(devices.size()); }
   [[nodiscard]] constexpr ticks work(std::size_t d) const { return microbatches * devices[d].each(); }
@@ -101,8 +101,8 @@ inline void set_memory(line_device& here, bool& exact, const memory_steps& steps
   for (std::size_t k = 0; k < 3; ++k) after[k] = used = bounded_sum(used, bounded_sum(steps.start[k], steps.end[k]));
   if (used != 0)
     raise(error_code::bad_profile,
-          text("memory of device ", device.value, ": the halves of a backward must give back what the forward took, but ",
-               used, " bytes remain"),
+          text("memory of device ", device.value,
+               ": the halves of a backward must give back what the forward took, but ", used, " bytes remain"),
           {.device = device.value, .stage = device.value});
   here.kept = std::max<bytes>({0, after[1], bounded_sum(after[1], steps.start[2])});
   here.taken = std::max({here.kept, steps.start[0], after[0], bounded_sum(after[0], steps.start[1])});
@@ -136,7 +136,8 @@ template <cost_model Costs, memory_model Memory>
     const auto checked = [&](ticks time, device_index d) {
       if (time < 0 || time > detail::longest_line_duration(shape))
         raise(error_code::bad_profile,
-              detail::text("stage ", d.value, ": a duration of ", time, " ticks is negative, or too long to search; use coarser ticks"),
+              detail::text("stage ", d.value, ": a duration of ", time,
+                           " ticks is negative, or too long to search; use coarser ticks"),
               {.device = d.value, .stage = d.value});
       return time;
     };
@@ -152,7 +153,8 @@ template <cost_model Costs, memory_model Memory>
           const bytes end = memory.at_end(what, d);
           if (m.value > 0 && (time != times[k] || start != steps.start[k] || end != steps.end[k]))
             raise(error_code::bad_profile,
-                  detail::text("search: microbatches 0 and ", m.value, " differ in ", name_of(kinds[k]), " of stage ", d.value),
+                  detail::text("search: microbatches 0 and ", m.value, " differ in ", name_of(kinds[k]), " of stage ",
+                               d.value),
                   {.device = d.value, .stage = d.value, .microbatch = m.value});
           times[k] = checked(time, d);
           steps.start[k] = start;

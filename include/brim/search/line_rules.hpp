@@ -59,8 +59,8 @@ class line_bounds {
       const line_device& above = problem_.devices[i - 1];
       const line_device& here = problem_.devices[i];
       way += above.forward + above.backward_input + 2 * above.hop;
-      const ticks length = way + m_ * (here.forward + here.backward_input) +
-                           (m_ - most_due(i, 0, m_)) * here.backward_weight + gaps(i);
+      const ticks length =
+          way + m_ * (here.forward + here.backward_input) + (m_ - most_due(i, 0, m_)) * here.backward_weight + gaps(i);
       if (length > longest) through = i;
       longest = std::max(longest, length);
     }

@@ -38,10 +38,12 @@ class line_search {
  private:
   static constexpr int rounds = 4;
   static constexpr std::size_t kept = 4;
-  static constexpr std::int64_t exact_cells = 16;          ///< greatest devices × microbatches for branch and bound
+  static constexpr std::int64_t exact_cells = 16;         ///< greatest devices × microbatches for branch and bound
   static constexpr std::int64_t exact_nodes = 1'000'000;  ///< and the actions that it may place
 
-  [[nodiscard]] std::int64_t cells() const { return std::int64_t{state_.problem.microbatches} * state_.problem.count(); }
+  [[nodiscard]] std::int64_t cells() const {
+    return std::int64_t{state_.problem.microbatches} * state_.problem.count();
+  }
 
   void try_recipes() {
     for (const policy_recipe& recipe : policy_recipes) {
@@ -86,13 +88,15 @@ class line_search {
       policy_annealing annealing(state_, seed_ + static_cast<std::uint64_t>(round) * 2 + k);
       annealing.run(ranked_[k].policy, share / static_cast<std::int64_t>(starts));
     }
-    if (small && !state_.over()) order_annealing(state_, seed_ + static_cast<std::uint64_t>(round)).run(state_.best, share);
+    if (small && !state_.over())
+      order_annealing(state_, seed_ + static_cast<std::uint64_t>(round)).run(state_.best, share);
   }
   void try_ranked(line_policy policy) {
     const ticks most = ranked_.size() < kept ? list_scheduler::unknown : ranked_.back().length;
     const ticks length = state_.try_policy(policy, most);
     if (length == list_scheduler::unknown) return;
-    const auto place = std::find_if(ranked_.begin(), ranked_.end(), [&](const ranked_policy& r) { return length < r.length; });
+    const auto place =
+        std::find_if(ranked_.begin(), ranked_.end(), [&](const ranked_policy& r) { return length < r.length; });
     ranked_.insert(place, {length, std::move(policy)});
     if (ranked_.size() > kept) ranked_.pop_back();
   }

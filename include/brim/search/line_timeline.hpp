@@ -2,10 +2,10 @@
 #pragma once
 
 #include <brim/model/placement.hpp>
-#include <brim/search/line_order.hpp>
-#include <brim/search/line_problem.hpp>
 #include <brim/schedule/simulate.hpp>
 #include <brim/scheme/order.hpp>
+#include <brim/search/line_order.hpp>
+#include <brim/search/line_problem.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,8 @@
 namespace brim::detail {
 
 /// A found order as an order of actions: the n-th action of a kind is that of microbatch n.
-[[nodiscard]] inline order make_line_actions(const line_order& found, const pipeline_shape& shape, std::string_view name) {
+[[nodiscard]] inline order make_line_actions(const line_order& found, const pipeline_shape& shape,
+                                             std::string_view name) {
   order made{.scheme = name, .shape = shape, .where = one_stage_a_device(shape), .actions = {}, .offsets = {0}};
   made.actions.reserve(3 * static_cast<std::size_t>(shape.devices) * static_cast<std::size_t>(shape.microbatches));
   order_sink sink(made.actions);

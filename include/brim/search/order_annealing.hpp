@@ -46,7 +46,8 @@ class order_annealing {
         continue;
       }
       const ticks length = state_.try_order(now);
-      const std::int64_t heat = unit * 150 / (1024 + 29 * ((state_.used - first) * 1024 / std::max<std::int64_t>(1, last - first)));
+      const std::int64_t heat =
+          unit * 150 / (1024 + 29 * ((state_.used - first) * 1024 / std::max<std::int64_t>(1, last - first)));
       const std::int64_t changed = length == line_timing::unknown ? 0 : cost_of(length);
       if (length == line_timing::unknown || changed > cost + heat * (random_.waiting() >> 6) / 1024)
         take_back(row, done);

@@ -92,7 +92,9 @@ class policy_annealing {
     const std::int32_t pick = random_.chance(50) ? random_.below(12) : -1;
     for (std::int32_t d = from; d < to; ++d) {
       policy_row& row = next_.rows[static_cast<std::size_t>(d)];
-      const auto ahead = [&](std::int32_t& value, std::int32_t least) { value = std::clamp(value + step, least, most_ahead_); };
+      const auto ahead = [&](std::int32_t& value, std::int32_t least) {
+        value = std::clamp(value + step, least, most_ahead_);
+      };
       switch (what) {
         case 0: ahead(row.cap_before, 1); break;
         case 1: ahead(row.cap_after, 1); break;

@@ -41,8 +41,14 @@ struct policy_recipe {
 inline constexpr std::array policy_recipes{
     policy_recipe{},
     policy_recipe{.cap = ahead_rule::by_memory},
-    policy_recipe{.weight_rule = policy_row::either, .cap = ahead_rule::by_memory, .forward_rule = 10, .target = ahead_rule::nothing},
-    policy_recipe{.weight_rule = policy_row::deadline, .cap = ahead_rule::no_limit, .forward_rule = 1, .target = ahead_rule::nothing},
+    policy_recipe{.weight_rule = policy_row::either,
+                  .cap = ahead_rule::by_memory,
+                  .forward_rule = 10,
+                  .target = ahead_rule::nothing},
+    policy_recipe{.weight_rule = policy_row::deadline,
+                  .cap = ahead_rule::no_limit,
+                  .forward_rule = 1,
+                  .target = ahead_rule::nothing},
     policy_recipe{.weight_rule = 4, .cap = ahead_rule::by_memory, .target = ahead_rule::nothing, .make_room = 1},
     policy_recipe{.weight_rule = policy_row::either, .cap = ahead_rule::by_time_less, .target = ahead_rule::by_memory},
     policy_recipe{.hold = hold_rule::twice_device},
@@ -90,8 +96,8 @@ inline constexpr std::array policy_recipes{
   line_policy made{.goal = goal, .rows = {}};
   for (std::int32_t d = 0; d < problem.count(); ++d) {
     const std::int32_t cap = std::max(1, ahead_of(problem, d, recipe.cap));
-    const std::int32_t hold = recipe.hold == hold_rule::no_limit ? problem.microbatches
-                                                                 : d * (recipe.hold == hold_rule::device ? 1 : 2);
+    const std::int32_t hold =
+        recipe.hold == hold_rule::no_limit ? problem.microbatches : d * (recipe.hold == hold_rule::device ? 1 : 2);
     made.rows.push_back({.cap_before = cap,
                          .cap_after = cap,
                          .target = ahead_of(problem, d, recipe.target),

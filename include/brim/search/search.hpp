@@ -2,14 +2,14 @@
 #pragma once
 
 #include <brim/core/text.hpp>
+#include <brim/schedule/metrics.hpp>
+#include <brim/schedule/simulate.hpp>
+#include <brim/schedule/timeline.hpp>
 #include <brim/search/line_bound.hpp>
 #include <brim/search/line_problem.hpp>
 #include <brim/search/line_timeline.hpp>
 #include <brim/search/memory_ladder.hpp>
 #include <brim/search/search_state.hpp>
-#include <brim/schedule/metrics.hpp>
-#include <brim/schedule/simulate.hpp>
-#include <brim/schedule/timeline.hpp>
 
 #include <cstdint>
 #include <string>
@@ -20,9 +20,10 @@ namespace brim {
 
 /// What to search for, and for how long.
 struct search_options {
-  length_kind goal = length_kind::makespan;  ///< what to make short; `period`: as `longest_span`, which it equals on one route
-  std::vector<bytes> memory_limits{};        ///< of whole devices, resident bytes included; 0, or no entry: no limit
-  std::int64_t operations = 8'000'000;       ///< budget of one search; see `search`
+  length_kind goal =
+      length_kind::makespan;  ///< what to make short; `period`: as `longest_span`, which it equals on one route
+  std::vector<bytes> memory_limits{};   ///< of whole devices, resident bytes included; 0, or no entry: no limit
+  std::int64_t operations = 8'000'000;  ///< budget of one search; see `search`
   std::uint64_t seed = 1;
   search_callback callback = nullptr;  ///< asked at every improvement and about every 65 000 operations
   void* context = nullptr;             ///< handed to the callback
@@ -30,10 +31,10 @@ struct search_options {
 
 /// A schedule and how far from the best it can be at most.
 struct search_result {
-  timeline best{};            ///< scheme `"auto"`
-  ticks length = 0;           ///< of `best`, in the kind of length that was asked for
-  line_bound bound{};         ///< no schedule is shorter, and why
-  double gap = 0;             ///< length / bound − 1; 0 is proven to be the best
+  timeline best{};              ///< scheme `"auto"`
+  ticks length = 0;             ///< of `best`, in the kind of length that was asked for
+  line_bound bound{};           ///< no schedule is shorter, and why
+  double gap = 0;               ///< length / bound − 1; 0 is proven to be the best
   std::int64_t operations = 0;  ///< used
 
   friend bool operator==(const search_result&, const search_result&) = default;
@@ -80,9 +81,11 @@ template <class Costs, class Memory>
                              : detail::text("stage ", bound.device.value, ": first and last microbatch");
     case line_bound::reason::path: return detail::text("stage ", bound.device.value, ": path down and back");
     case line_bound::reason::tail:
-      return detail::text("device ", bound.through.value, ": load, with the way from stage ", bound.device.value, " and back");
+      return detail::text("device ", bound.through.value, ": load, with the way from stage ", bound.device.value,
+                          " and back");
     case line_bound::reason::steps:
-      return detail::text("stage ", bound.device.value, ": first and last microbatch, with gaps that whole actions leave");
+      return detail::text("stage ", bound.device.value,
+                          ": first and last microbatch, with gaps that whole actions leave");
     case line_bound::reason::memory: return detail::text("stage ", bound.device.value, ": memory, ", fits);
     case line_bound::reason::exhaustive: return "no order is shorter: all were looked at";
   }

@@ -76,7 +76,8 @@ struct search_state {
   /// Lets the caller look at the search, and stop it.
   void report() {
     next_report = used + (std::int64_t{1} << 16);
-    if (callback != nullptr && callback(context, {used, best_length, bound.length}) == search_answer::stop) stopped = true;
+    if (callback != nullptr && callback(context, {used, best_length, bound.length}) == search_answer::stop)
+      stopped = true;
   }
   [[nodiscard]] std::int64_t count_timing() const {
     return 1 + 3 * static_cast<std::int64_t>(problem.microbatches) * problem.count() / 8;

@@ -22,8 +22,8 @@ std::ptrdiff_t count_of(const timeline& t, action_kind kind) {
 
 TEST_CASE("the first stage of ZB-H1 needs no halves, the others hold theirs apart") {
   const brim::uniform_cost costs{};
-  const timeline joined =
-      brim::join_halves(brim::simulate(brim::schemes::zero_bubble_h1{}, {.devices = 4, .microbatches = 8}, costs), costs);
+  const timeline joined = brim::join_halves(
+      brim::simulate(brim::schemes::zero_bubble_h1{}, {.devices = 4, .microbatches = 8}, costs), costs);
   CHECK(brim::makespan(joined) == 27);
   CHECK(joined.view().row(brim::device_index(0)).size() == 16);
   CHECK(joined.view().row(brim::device_index(1)).size() == 24);

@@ -205,8 +205,8 @@ TEST_CASE("bound: backwards in halves may end with a weight half") {
 TEST_CASE("the laws of ZB-H1 and ZB-H2 with equal stages and free transfers") {
   int beyond = 0;  // cases in which a law is above zero
   for (int p = 2; p <= 6; ++p)
-    for (const auto& [f, i, w] : std::vector<std::array<brim::ticks, 3>>{
-             {1, 1, 1}, {5, 6, 4}, {3, 7, 2}, {2, 3, 9}, {7, 2, 1}, {4, 4, 5}}) {
+    for (const auto& [f, i, w] :
+         std::vector<std::array<brim::ticks, 3>>{{1, 1, 1}, {5, 6, 4}, {3, 7, 2}, {2, 3, 9}, {7, 2, 1}, {4, 4, 5}}) {
       const brim::uniform_cost costs{.forward = f, .backward = i + w, .backward_input = i, .backward_weight = w};
       const brim::pipeline_shape shape{.devices = p, .microbatches = 2 * p + 1};
       const brim::ticks work = (2 * p + 1) * (f + i + w);

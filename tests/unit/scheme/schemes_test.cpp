@@ -156,7 +156,8 @@ TEST_CASE("seq-1f1b takes the slices of a sequence forward in order and back in 
   const brim::order made = brim::make_order(brim::schemes::seq_one_f_one_b{}, {2, 4});
   CHECK(row(made, 0) == "+0.0 +0.1 +0.2 -0.1 +0.3 -0.0 -0.3 -0.2");
   CHECK(row(made, 1) == "+1.0 +1.1 -1.1 +1.2 -1.0 +1.3 -1.3 -1.2");
-  CHECK(brim::refusal_of(brim::schemes::seq_one_f_one_b{}, {2, 3}).find("multiple of the slices") != std::string_view::npos);
+  CHECK(brim::refusal_of(brim::schemes::seq_one_f_one_b{}, {2, 3}).find("multiple of the slices") !=
+        std::string_view::npos);
   CHECK(brim::refusal_of(brim::schemes::seq_one_f_one_b{.slices = 3}, {2, 3}).empty());
   CHECK(brim::make_order(brim::schemes::seq_one_f_one_b{.slices = 1}, {3, 5}).actions ==
         brim::make_order(brim::schemes::one_f_one_b{}, {3, 5}).actions);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/search/exact_line.hpp>
 #include <brim/search/line_order.hpp>
 #include <brim/search/line_timing.hpp>
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>

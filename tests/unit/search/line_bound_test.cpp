@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/search/exact_line.hpp>
 #include <brim/search/line_bound.hpp>
 #include <brim/search/memory_ladder.hpp>
-#include <doctest/doctest.h>
 
 #include <cstdint>
 

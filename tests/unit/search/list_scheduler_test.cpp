@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/search/line_starts.hpp>
 #include <brim/search/line_timing.hpp>
 #include <brim/search/list_scheduler.hpp>
 #include <brim/search/portfolio.hpp>
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <string>
@@ -71,7 +71,8 @@ TEST_CASE("every recipe gives an order that fits, no longer than it says") {
     line_timing timing(problem);
     for (const policy_recipe& recipe : policy_recipes) {
       std::int64_t operations = 0;
-      const ticks length = scheduler.run(make_policy(problem, recipe, problem.work(0)), list_scheduler::unknown, operations);
+      const ticks length =
+          scheduler.run(make_policy(problem, recipe, problem.work(0)), list_scheduler::unknown, operations);
       REQUIRE(length != list_scheduler::unknown);
       CHECK(order_fits(scheduler.order(), problem));
       CHECK(timing.run(scheduler.order()) <= length);

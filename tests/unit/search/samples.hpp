@@ -12,8 +12,7 @@ namespace samples {
 
 /// Even devices; `limit` in units of `taken`, 0 for none.
 inline brim::line_problem even_line(std::int32_t devices, std::int32_t microbatches, brim::line_device each,
-                                    std::int64_t limit,
-                                    brim::length_kind goal = brim::length_kind::longest_span) {
+                                    std::int64_t limit, brim::length_kind goal = brim::length_kind::longest_span) {
   brim::line_problem made{.microbatches = microbatches, .devices = {}, .goal = goal};
   if (limit > 0) each.limit = limit * each.taken;
   made.devices.assign(static_cast<std::size_t>(devices), each);
@@ -43,8 +42,8 @@ inline brim::line_problem random_line(brim::detail::random_numbers& random, std:
 inline std::string to_text(const brim::line_problem& problem) {
   std::string out = brim::detail::text(name_of(problem.goal), ", ", problem.microbatches, " microbatches");
   for (const brim::line_device& d : problem.devices)
-    out += brim::detail::text("; ", d.forward, " ", d.backward_input, " ", d.backward_weight, " hop ", d.hop, " memory ",
-                              d.taken, " ", d.kept, " of ", d.limit);
+    out += brim::detail::text("; ", d.forward, " ", d.backward_input, " ", d.backward_weight, " hop ", d.hop,
+                              " memory ", d.taken, " ", d.kept, " of ", d.limit);
   return out;
 }
 

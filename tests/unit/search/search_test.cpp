@@ -2,9 +2,9 @@
 #include "errors.hpp"
 #include "samples.hpp"
 
+#include <doctest/doctest.h>
 #include <brim/schedule/memory.hpp>
 #include <brim/search/search.hpp>
-#include <doctest/doctest.h>
 
 #include <array>
 #include <cstdint>
@@ -27,7 +27,8 @@ search_options span_at(std::int64_t in_flight) {
 
 /// What the rest of brim says about a result.
 template <class Costs, class Memory>
-void check_result(const search_result& result, const Costs& costs, const Memory& memory, const search_options& options) {
+void check_result(const search_result& result, const Costs& costs, const Memory& memory,
+                  const search_options& options) {
   const timeline again = simulate(result.best.program, costs);
   CHECK(again == result.best);
   CHECK(result.best.program.scheme == "auto");
@@ -97,9 +98,8 @@ TEST_CASE("never longer with more memory") {
   const uniform_memory late{.activation = 4};
   ticks before = 0;
   for (bytes fit = 1; fit <= 18; ++fit) {
-    search_options options{.goal = length_kind::longest_span,
-                           .memory_limits = std::vector<bytes>(8, 4 * fit),
-                           .operations = 60'000};
+    search_options options{
+        .goal = length_kind::longest_span, .memory_limits = std::vector<bytes>(8, 4 * fit), .operations = 60'000};
     const search_result result = search(eight, costs, late, options);
     check_result(result, costs, late, options);
     if (fit > 1) CHECK(result.length <= before);
@@ -152,8 +152,9 @@ TEST_CASE("what cannot be searched says why") {
   CHECK(e.code() == error_code::over_memory);
   CHECK(std::string(e.what()) == "no schedule: stage 3 needs 104 bytes for one microbatch, limit 103");
   CHECK(e.site().device == 3);
-  CHECK(error_of([&] { static_cast<void>(search({.devices = 4, .microbatches = 4, .chunks = 2}, unit, halves)); }).code() ==
-        error_code::refused_shape);
+  CHECK(error_of([&] {
+          static_cast<void>(search({.devices = 4, .microbatches = 4, .chunks = 2}, unit, halves));
+        }).code() == error_code::refused_shape);
   CHECK(error_of([&] { static_cast<void>(search({.devices = 0}, unit, halves)); }).code() == error_code::bad_shape);
   CHECK(error_of([&] { static_cast<void>(search(eight, uniform_cost{.forward = -1}, halves)); }).code() ==
         error_code::bad_profile);
