@@ -35,6 +35,9 @@ struct scheme_entry {
 [[nodiscard]] std::vector<std::string> scheme_names();
 [[nodiscard]] std::vector<std::string> policy_names();
 
+/// Where the scheme of that name puts the stages; a ring where it refuses the shape.
+[[nodiscard]] brim::placement placement_named(std::string_view scheme, const brim::pipeline_shape& shape);
+
 /// The exact timeline of the scheme of that name. Errors: those of `brim::simulate`.
 [[nodiscard]] brim::timeline simulate_named(std::string_view scheme, const brim::pipeline_shape& shape,
                                             const brim::profile& costs);

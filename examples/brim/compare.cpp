@@ -89,7 +89,7 @@ class comparison {
   void add(const scheme_entry& scheme) {
     job_request request = request_;
     if (scheme.pairs == pair_rule::none) request.pairs = 1;
-    const job work = prepare_job(request, costs_, scheme.chunks);
+    const job work = prepare_job(request, costs_, scheme.name, scheme.chunks);
     if (title_.empty())
       title_ = text(counted(work.shape.devices, "device"), ", ", counted(work.shape.microbatches, "microbatch"),
                     costs_.name.empty() ? "" : "; ", costs_.name, "\n");
@@ -147,7 +147,7 @@ std::string run_schemes() {
   for (const scheme_entry& scheme : schemes())
     table.rows.push_back({std::string(scheme.name), std::string(scheme.bubble), std::string(scheme.keeps),
                           std::string(scheme.accepts), std::string(scheme.summary)});
-  table.flush = text_table::alignment::left;
+  table.left_from = 0;
   out += table.text();
   return out +
          "\nBubbles are closed forms for equal stages and free transfers; brim plan gives those of your profile.\n";

@@ -40,7 +40,7 @@ std::int64_t devices_for(const job_request& request, const brim::profile& costs,
 }
 
 /// Makes one stage a chunk out of one stage a device.
-void cut_into_chunks(job& out) {
+void cut_into_chunks(job& out, std::string_view scheme) {
   const auto stages = static_cast<std::int64_t>(out.costs.stages.size());
   if (out.shape.chunks == 1 || (stages != 1 && stages != out.shape.devices)) return;
   if (stages == 1) {
@@ -52,7 +52,7 @@ void cut_into_chunks(job& out) {
     const brim::stage_profile one = out.costs.stages.front();
     out.costs.stages.assign(devices, one);
   }
-  out.costs = split_stages(std::move(out.costs), out.shape.chunks);
+  out.costs = split_stages(std::move(out.costs), placement_named(scheme, out.shape));
   out.note = text("every device's stage is cut into ", out.shape.chunks,
                   " equal chunks, its layers kept whole; measure the chunks to be exact");
 }
@@ -159,7 +159,7 @@ brim::filled fill_job(const job& work, const outcome& made, const job_request& r
 
 }  // namespace
 
-job prepare_job(const job_request& request, const brim::profile& costs, chunk_rule chunks) {
+job prepare_job(const job_request& request, const brim::profile& costs, std::string_view scheme, chunk_rule chunks) {
   job out;
   out.shape.chunks = narrow(chunks == chunk_rule::several ? request.chunks : 1, "chunks");
   if (out.shape.chunks < 1) check_shape(out.shape);
@@ -173,7 +173,7 @@ job prepare_job(const job_request& request, const brim::profile& costs, chunk_ru
                 text("more than 2^23 forwards and backwards a step, which is the most that this command plans (",
                      to_string(out.shape), ")"));
   out.costs = costs;
-  cut_into_chunks(out);
+  cut_into_chunks(out, scheme);
   out.limits = limits_of(request, out);
   return out;
 }

@@ -39,8 +39,9 @@ struct outcome {
   std::optional<search_report> searched;  ///< of the scheme "auto"
 };
 
-/// Completes what the request leaves out and checks it. Errors: `usage_error`, `bad_shape`, `bad_profile`.
-[[nodiscard]] job prepare_job(const job_request& request, const brim::profile& costs, chunk_rule chunks);
+/// Completes what the request leaves out and checks it; `chunks`: whether the request's count is meant for the scheme. Errors: `usage_error`, `bad_shape`, `bad_profile`.
+[[nodiscard]] job prepare_job(const job_request& request, const brim::profile& costs, std::string_view scheme,
+                              chunk_rule chunks);
 
 /// Plans a job. Errors: those of `brim::simulate` and `brim::fill`; `over_memory`.
 [[nodiscard]] outcome run_job(const job& work, const job_request& request, std::string_view scheme);

@@ -65,7 +65,7 @@ std::string run_plan(const plan_request& request) {
   if (request.job.pairs != 1 && scheme_named(request.scheme).pairs == pair_rule::none)
     throw usage_error(text("--pairs is for schemes with routes in both directions: chimera, not ", request.scheme));
   check_outputs(request);
-  const job work = prepare_job(request.job, read_profile(request.job.profile), chunk_rule::several);
+  const job work = prepare_job(request.job, read_profile(request.job.profile), request.scheme, chunk_rule::several);
   const outcome made = run_job(work, request.job, request.scheme);
   const brim::plan plan = lower_and_verify(request, made, work);
   const std::string written = write_outputs(request, made, work.costs, plan);

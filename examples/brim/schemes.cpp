@@ -86,6 +86,15 @@ std::vector<std::string> scheme_names() {
   return names;
 }
 
+brim::placement placement_named(std::string_view scheme, const brim::pipeline_shape& shape) {
+  brim::placement where = looped(shape);
+  const auto try_one = [&](const auto& one) {
+    if (one.name == scheme && refusal_of(one, shape).empty()) where = placement_of(one, shape);
+  };
+  std::apply([&](const auto&... one) { (try_one(one), ...); }, all);
+  return where;
+}
+
 brim::timeline simulate_named(std::string_view scheme, const brim::pipeline_shape& shape, const brim::profile& costs) {
   brim::timeline made;
   const auto try_one = [&](const auto& one) {

@@ -15,17 +15,6 @@ namespace {
 
 using brim::detail::text;
 
-/// What every device needs for `count` microbatches in flight at a time.
-std::vector<brim::bytes> memory_for(std::int64_t count, const job& work) {
-  std::vector<brim::bytes> needed;
-  for (const brim::device_index d : devices(work.shape)) {
-    const brim::action forward{.stage = brim::stage_of(d), .microbatch = brim::microbatch_index(0)};
-    needed.push_back(work.costs.resident(brim::route_index(0), brim::stage_of(d)) +
-                     count * work.costs.at_start(forward, d));
-  }
-  return needed;
-}
-
 bool fits(const std::vector<brim::bytes>& needed, const std::vector<brim::bytes>& limits) {
   for (std::size_t d = 0; d < limits.size(); ++d)
     if (limits[d] > 0 && needed[d] > limits[d]) return false;
@@ -48,24 +37,23 @@ std::vector<std::string> row_of(const std::string& in_flight, const brim::search
 }  // namespace
 
 std::string run_search(const search_request& request) {
-  const job work = prepare_job(request.job, read_profile(request.job.profile), chunk_rule::one);
+  const job work = prepare_job(request.job, read_profile(request.job.profile), searched_name, chunk_rule::one);
   const search_wishes& wishes = request.job.search;
   const std::string what = wishes.goal == brim::length_kind::longest_span ? "span" : std::string(name_of(wishes.goal));
-  text_table table;
+  text_table table{.left_from = 6};
   table.rows = {{"in flight", "peak", what, "bubble", "bound", "gap", "what keeps it from being shorter"},
                 {"microbatches", "", "ms", "%", "ms", "%", ""}};
   const brim::search_result most = search_order(work, wishes, work.limits);
-  // One more microbatch at a time, then steps of an eighth, as long as that makes the step shorter.
-  const std::vector<brim::bytes> one = memory_for(1, work);
-  const bool knows_memory = one != memory_for(0, work);
-  for (std::int64_t k = 1; knows_memory && k < work.shape.microbatches; k += 1 + k / 8) {
-    const std::vector<brim::bytes> needed = memory_for(k, work);
-    if (!fits(needed, work.limits)) break;
-    const brim::search_result found = search_order(work, wishes, needed);
-    if (found.length <= most.length) break;
+  const auto limits = [&](std::int64_t count) { return brim::memory_for(count, work.shape, work.costs); };
+  // One more microbatch at a time, later an eighth more, as long as that makes it shorter.
+  const bool knows_memory = limits(1) != limits(0);
+  bool reached = false;
+  for (std::int64_t k = 1; knows_memory && !reached && fits(limits(k), work.limits); k += 1 + k / 8) {
+    const brim::search_result found = search_order(work, wishes, limits(k));
+    reached = found.length <= most.length || k >= work.shape.microbatches;
     table.rows.push_back(row_of(std::to_string(k), found, work, wishes));
   }
-  table.rows.push_back(row_of(work.limits.empty() ? "any" : "limit", most, work, wishes));
+  if (!reached) table.rows.push_back(row_of(knows_memory ? "limit" : "any", most, work, wishes));
   std::string out = text(counted(work.shape.devices, "device"), ", ", counted(work.shape.microbatches, "microbatch"));
   if (!work.costs.name.empty()) out += "; " + work.costs.name;
   out += text(
@@ -74,6 +62,7 @@ std::string run_search(const search_request& request) {
       table.text(), "\nbubble  idle share of the ", what, "\nbound   no order within that memory is shorter\n",
       "peak    the worst device's\n");
   if (!knows_memory) out += "The profile says nothing about memory, so there is one row.\n";
+  if (reached) out += "More memory than in the last row brings nothing.\n";
   return out;
 }
 

@@ -61,7 +61,7 @@ brim::search_result search_order(const job& work, const search_wishes& wishes, c
     return static_cast<watch*>(context)->look(progress);
   };
   options.context = &clock_on_the_wall;
-  return search(work.shape, work.costs, work.costs, options);
+  return search_lean(work.shape, work.costs, work.costs, options);
 }
 
 }  // namespace tool

@@ -127,7 +127,7 @@ std::string text_table::text() const {
     for (std::size_t c = 0; c < row.size(); ++c) {
       const bool remark = row.size() != widths.size() && c + 1 == row.size();
       const std::size_t padding = remark ? 0 : widths[c] - row[c].size();
-      const bool left = c == 0 || flush == alignment::left;
+      const bool left = c == 0 || c >= left_from;
       if (c > 0) out += "  ";
       if (!left) out.append(padding, ' ');
       const std::size_t column = out.size() - start;

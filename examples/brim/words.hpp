@@ -40,11 +40,9 @@ namespace tool {
 /// Rows of cells under a heading, in columns as wide as they need. A row with fewer cells is a row with a remark: its last
 /// cell goes on to the end of the line, and in lines below where it is long.
 struct text_table {
-  enum class alignment : std::uint8_t { left, right };
-
   std::vector<std::vector<std::string>> rows{};  ///< the first is the heading
   static constexpr std::size_t width = 120;      ///< where remarks are broken
-  alignment flush = alignment::right;            ///< of all columns but the first
+  std::size_t left_from = std::string::npos;     ///< columns from here on are flush left, as the first is
 
   [[nodiscard]] std::string text() const;
 };

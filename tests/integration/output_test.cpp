@@ -62,6 +62,12 @@ TEST_CASE("outputs are as reviewed") {
           {"plan", "--profile", example("bert-base-p100"), "--scheme", "chimera", "--fill", "kfac"});
   compare("compare_base.txt", {"compare", "--profile", example("bert-base-p100")});
   compare("schemes.txt", {"schemes"});
+  compare("search.txt", {"search", "--profile", "small.json", "--microbatches", "8"});
+  compare("search_limited.txt", {"search", "--profile", "small.json", "--microbatches", "8", "--memory-limit", "250MiB",
+                                 "--objective", "span"});
+  compare("search_large_head.txt", {"search", "--profile", example("bert-large-p100-head"), "--microbatches", "16"});
+  compare("plan_auto.txt",
+          {"plan", "--profile", "small.json", "--scheme", "auto", "--microbatches", "8", "--memory-limit", "250MiB"});
 }
 
 TEST_CASE("names in files do not steer the terminal") {

@@ -37,14 +37,24 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 TEST_CASE("every scheme and every fill gives a plan that verify accepts, the same one twice") {
   const workshop place("plans");
   write(place / "small.json", small_profile());
-  for (const std::string scheme : {"gpipe", "1f1b", "interleaved-1f1b", "looped-bfs", "chimera"})
+  const std::set<std::string> one_chunk{"gpipe", "1f1b",  "eager-1f1b", "seq-1f1b", "chimera",
+                                        "gems",  "zb-h1", "zb-h2",      "auto"};
+  const std::set<std::string> chunks{
+      "interleaved-1f1b", "looped-bfs", "interleaved-zb", "grouped-interleave", "zb-v", "v-half", "v-min",
+      "hanayo",           "bitpipe"};
+  std::set<std::string> all = one_chunk;
+  all.insert(chunks.begin(), chunks.end());
+  const std::string listed = place.brim({"schemes"}).out;
+  CHECK(std::count(listed.begin(), listed.end(), '\n') >= static_cast<std::ptrdiff_t>(all.size()));
+  for (const std::string& scheme : all)
     for (const std::string policy :
          {"none", "oldest-longest", "earliest-deadline", "first-fit", "best-fit", "pipefisher-rule"}) {
       CAPTURE(scheme);
       CAPTURE(policy);
       std::vector<std::string> words{"plan",   "--profile",  "small.json", "--scheme", scheme,
                                      "--json", "first.json", "--devices",  "4"};
-      if (scheme == "interleaved-1f1b" || scheme == "looped-bfs") words.insert(words.end(), {"--chunks", "2"});
+      CHECK(listed.find('\n' + scheme + ' ') != std::string::npos);
+      if (chunks.count(scheme) > 0) words.insert(words.end(), {"--chunks", "2"});
       if (policy != "none") words.insert(words.end(), {"--fill", "kfac", "--fill-policy", policy});
       const result first = place.brim(words);
       REQUIRE_MESSAGE(first.code == 0, first.err);

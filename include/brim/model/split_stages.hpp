@@ -3,6 +3,7 @@
 
 #include <brim/core/error.hpp>
 #include <brim/core/text.hpp>
+#include <brim/model/placement.hpp>
 #include <brim/model/profile.hpp>
 
 #include <algorithm>
@@ -69,48 +70,66 @@ namespace detail {
   return out;
 }
 
-/// The time of a ring's boundaries: each link is used `parts` times; the one from the last device to the first, which the
-/// whole stages do not use, is taken to be as slow as the slowest.
-[[nodiscard]] inline std::vector<ticks> ring_links(const std::vector<ticks>& links, std::size_t stages,
-                                                   std::int32_t parts) {
-  if (links.size() < 2 || links.size() + 1 != stages) return links;
+/// The times of all boundaries of a placement, from those between neighbouring devices. A link that these do not tell, as
+/// that from the last device of a ring to the first, is taken to be as slow as the slowest.
+[[nodiscard]] inline std::vector<ticks> links_along(const std::vector<ticks>& links, const placement& where) {
+  if (links.size() < 2 || links.size() + 1 != static_cast<std::size_t>(where.devices)) return links;
+  const ticks slowest = *std::max_element(links.begin(), links.end());
   std::vector<ticks> out;
-  for (std::int32_t part = 0; part < parts; ++part) {
-    if (part > 0) out.push_back(*std::max_element(links.begin(), links.end()));
-    out.insert(out.end(), links.begin(), links.end());
+  for (std::int32_t s = 0; s + 1 < where.stages; ++s) {
+    const std::size_t from = where.device_of(route_index(0), stage_index(s)).at();
+    const std::size_t to = where.device_of(route_index(0), stage_index(s + 1)).at();
+    const std::size_t low = std::min(from, to);
+    out.push_back(std::max(from, to) - low == 1 ? links[low] : slowest);
   }
   return out;
 }
 
+inline void check_cut(std::int64_t stages, std::int32_t chunks) {
+  constexpr std::int64_t most_stages = std::int64_t{1} << 16;
+  if (chunks < 1) raise(error_code::bad_shape, text("split_stages: chunks is ", chunks, "; expected 1 or more"));
+  if (stages > most_stages / chunks)
+    raise(error_code::bad_profile,
+          text("split_stages: ", stages, " stages in ", chunks, " chunks each are more than 2^16 stages"));
+}
+
 }  // namespace detail
 
-/// The same model in stages of a `chunks`-th of the size, for schemes that hold several chunks on a device: stage `s` becomes
-/// the stages `s * chunks` … `s * chunks + chunks - 1`.
+/// The same model in smaller stages, for a placement that holds several of them on a device: each stage becomes
+/// `where.stages / stages` stages, in the order of the forward pass.
 ///
 /// It assumes that a stage can be cut anywhere: times and memory are divided into parts that differ by at most one tick or
 /// byte and have the old sum; layers stay whole and in order, and are dealt so that the parts have second-order work as
 /// equal as that allows. Measure the cut stages instead where you can. Devices stay as they are. A transfer takes as long
-/// as before; with one time a boundary, boundary `b` of the result takes the time of the link from device
-/// `b % stages` onwards in a ring of the old stages, the closing link that of the slowest.
+/// as before; where each boundary has a time of its own, one between neighbouring devices takes that of their link, any
+/// other that of the slowest.
 /// Pre: `whole` has passed the reader or `check_profile`. Complexity: linear in the result.
-/// Errors: `bad_shape` where `chunks` is less than 1; `bad_profile` where there would be more than 2^16 stages.
-[[nodiscard]] inline profile split_stages(profile whole, std::int32_t chunks) {
-  if (chunks < 1)
-    raise(error_code::bad_shape, detail::text("split_stages: chunks is ", chunks, "; expected 1 or more"));
+/// Errors: `bad_shape` where the placement's stages are no multiple of the profile's; `bad_profile` where there would be more
+/// than 2^16 stages.
+[[nodiscard]] inline profile split_stages(profile whole, const placement& where) {
+  const auto count = static_cast<std::int64_t>(whole.stages.size());
+  if (count == 0 || where.stages < 1 || where.stages % count != 0)
+    raise(error_code::bad_shape, detail::text("split_stages: ", count, " stages do not become ", where.stages));
+  const auto chunks = static_cast<std::int32_t>(where.stages / count);
   if (chunks == 1) return whole;
-  constexpr std::size_t most_stages = std::size_t{1} << 16;
-  const std::size_t count = whole.stages.size();
-  if (count > most_stages / static_cast<std::size_t>(chunks))
-    raise(error_code::bad_profile,
-          detail::text("split_stages: ", count, " stages in ", chunks, " chunks each are more than 2^16 stages"));
+  detail::check_cut(count, chunks);
   const std::vector<stage_profile> stages = std::exchange(whole.stages, {});
   for (const stage_profile& stage : stages) {
     const std::vector<std::int32_t> layer_parts = detail::parts_of_layers(stage.layers, chunks);
     for (std::int32_t part = 0; part < chunks; ++part)
       whole.stages.push_back(detail::part_of_stage(stage, chunks, part, layer_parts));
   }
-  whole.links.p2p = detail::ring_links(whole.links.p2p, count, chunks);
+  whole.links.p2p = detail::links_along(whole.links.p2p, where);
   return whole;
+}
+
+/// The same for chunks in a ring, `looped`: stage `s` becomes the stages `s * chunks` … `s * chunks + chunks - 1`.
+/// Errors: also `bad_shape` where `chunks` is less than 1.
+[[nodiscard]] inline profile split_stages(profile whole, std::int32_t chunks) {
+  const auto count = static_cast<std::int64_t>(whole.stages.size());
+  detail::check_cut(count, chunks);
+  const placement ring = looped({.devices = static_cast<std::int32_t>(count), .chunks = chunks});
+  return split_stages(std::move(whole), ring);
 }
 
 }  // namespace brim

@@ -37,13 +37,13 @@ struct list_lane {
 template <class Rule>
 class list_rule {
  public:
-  constexpr list_rule(const pipeline_shape& shape, const placement& where, Rule rule)
-      : shape_(shape),
+  constexpr list_rule(const pipeline_shape& step, const placement& where, Rule rule)
+      : shape_(step),
         where_(where),
         rule_(std::move(rule)),
         first_(1, 0),
         at_(where.holders.size(), 0) {
-    std::vector<std::int32_t> count(static_cast<std::size_t>(shape.devices), 0);
+    std::vector<std::int32_t> count(static_cast<std::size_t>(step.devices), 0);
     for (const device_index d : where.holders) ++count[d.at()];
     for (const std::int32_t n : count) first_.push_back(first_.back() + static_cast<std::size_t>(n));
     lanes_.resize(where.holders.size());
@@ -53,7 +53,7 @@ class list_rule {
         const std::size_t i = next[where.device_of(route_index(r), stage_index(s)).at()]++;
         at_[cell(route_index(r), s)] = i;
         lanes_[i] = {.route = route_index(r), .stage = stage_index(s)};
-        if (s == 0) lanes_[i].activations = (shape.microbatches - r + where.routes - 1) / where.routes;
+        if (s == 0) lanes_[i].activations = (step.microbatches - r + where.routes - 1) / where.routes;
       }
   }
 

@@ -115,6 +115,22 @@ TEST_CASE("links close to a ring") {
   brim::check_profile(split_stages(odd_profile(), 2), brim::looped({.devices = 2, .chunks = 2}));
 }
 
+TEST_CASE("on a V the links lead back the way they came") {
+  profile p;
+  p.stages.resize(3);
+  p.links.p2p = {4, 9};
+  const brim::placement v = brim::zig_zag({.devices = 3, .chunks = 2});
+  const profile cut = split_stages(p, v);
+  CHECK(cut.stages.size() == 6);
+  REQUIRE(cut.links.p2p.size() == 5);
+  CHECK(cut.links.p2p[0] == 4);
+  CHECK(cut.links.p2p[1] == 9);  // 2 is the turn, on one device
+  CHECK(cut.links.p2p[3] == 9);
+  CHECK(cut.links.p2p[4] == 4);
+  p.links.p2p = {7};  // one time for all
+  CHECK(split_stages(p, v).links.p2p == std::vector<brim::ticks>{7});
+}
+
 TEST_CASE("one chunk changes nothing; less than one and far too many are refused") {
   CHECK(split_stages(odd_profile(), 1) == odd_profile());
 #if BRIM_HAS_EXCEPTIONS
@@ -125,5 +141,7 @@ TEST_CASE("one chunk changes nothing; less than one and far too many are refused
       says(error_of([] { static_cast<void>(split_stages(odd_profile(), 0)); }), error_code::bad_shape, "chunks is 0"));
   CHECK(says(error_of([] { static_cast<void>(split_stages(odd_profile(), 1 << 30)); }), error_code::bad_profile,
              "more than 2^16 stages"));
+  CHECK(says(error_of([] { static_cast<void>(split_stages(odd_profile(), brim::looped({.devices = 3}))); }),
+             error_code::bad_shape, "do not become 3"));
 #endif
 }
