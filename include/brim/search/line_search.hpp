@@ -30,8 +30,8 @@ class line_search {
   void run() {
     try_recipes();
     if (!state_.over()) try_fixed_orders();
-    if (!state_.over()) sweep_goals();
     if (!state_.over() && cells() <= exact_cells) look_at_all();
+    if (!state_.over()) sweep_goals();
     for (int round = 0; round < rounds && !state_.over(); ++round) anneal(round);
   }
 
