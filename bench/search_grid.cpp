@@ -48,9 +48,9 @@ void add(summary& to, const bench::search_case& c, const brim::search_result& re
 
 void print(const std::string& name, summary& s) {
   std::sort(s.seconds.begin(), s.seconds.end());
-  std::printf("%-26s %5d %7d %6d %6d %7d %8.2f %7.2f %8.3f %8.2f %9.3f %9.3f %6d\n", name.c_str(), s.cases, s.shorter, s.equal,
-              s.longer, s.optimal, 100.0 * s.optimal / s.cases, 100 * s.saved / s.cases, 100 * s.gap / s.cases, 100 * s.worst_gap,
-              1e3 * s.seconds[s.seconds.size() / 2], s.worst_seconds, s.wrong);
+  std::printf("%-26s %5d %7d %6d %6d %7d %8.2f %7.2f %8.3f %8.2f %9.3f %9.3f %6d\n", name.c_str(), s.cases, s.shorter,
+              s.equal, s.longer, s.optimal, 100.0 * s.optimal / s.cases, 100 * s.saved / s.cases, 100 * s.gap / s.cases,
+              100 * s.worst_gap, 1e3 * s.seconds[s.seconds.size() / 2], s.worst_seconds, s.wrong);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
                     static_cast<long long>(result.bound.length), brim::binding_text(result).c_str(), seconds);
     }
   }
-  std::printf("%-26s %5s %7s %6s %6s %7s %8s %7s %8s %8s %9s %9s %6s\n", "set", "cases", "shorter", "equal", "longer", "optimal",
-              "%", "saved %", "gap %", "worst %", "median ms", "worst s", "wrong");
+  std::printf("%-26s %5s %7s %6s %6s %7s %8s %7s %8s %8s %9s %9s %6s\n", "set", "cases", "shorter", "equal", "longer",
+              "optimal", "%", "saved %", "gap %", "worst %", "median ms", "worst s", "wrong");
   for (auto& [name, s] : sets) print(name, s);
 }

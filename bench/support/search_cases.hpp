@@ -43,9 +43,7 @@ struct search_case {
   bool proven = false;  ///< whether the reference is the optimum
 
   /// Whether a device has room for fewer microbatches than there are devices.
-  [[nodiscard]] bool scarce() const {
-    return limits[0] > 0 && limits[0] < memory.taken[0] * shape.devices;
-  }
+  [[nodiscard]] bool scarce() const { return limits[0] > 0 && limits[0] < memory.taken[0] * shape.devices; }
 };
 
 /// Reads a file in the format of `tests/golden/data/search_grid.csv` or `search_uneven.csv`: cells with one number hold for
@@ -73,12 +71,14 @@ inline std::vector<search_case> read_search_cases(const std::string& path) {
       for (std::int64_t number = 0; numbers >> number;) cells[columns[column]].push_back(number);
     }
     if (cells.empty()) continue;
-    const std::size_t stages = cells.count("devices") != 0 ? static_cast<std::size_t>(cells["devices"][0]) : cells["forward"].size();
+    const std::size_t stages =
+        cells.count("devices") != 0 ? static_cast<std::size_t>(cells["devices"][0]) : cells["forward"].size();
     const auto of = [&](const std::string& name, std::size_t stage) {
       const std::vector<std::int64_t>& values = cells[name];
       return values.size() == 1 ? values[0] : values[stage];
     };
-    made.shape = {.devices = static_cast<std::int32_t>(stages), .microbatches = static_cast<std::int32_t>(of("microbatches", 0))};
+    made.shape = {.devices = static_cast<std::int32_t>(stages),
+                  .microbatches = static_cast<std::int32_t>(of("microbatches", 0))};
     for (std::size_t s = 0; s < stages; ++s) {
       made.costs.stages.push_back({.forward = of("forward", s),
                                    .backward_input = of("backward_input", s),

@@ -20,9 +20,10 @@ namespace brim {
 
 /// What to search for, and for how long.
 struct search_options {
-  length_kind goal = length_kind::makespan;  ///< what to make short; `period`: as `longest_span`, which it equals on one route
-  std::vector<bytes> memory_limits{};        ///< of whole devices, resident bytes included; 0, or no entry: no limit
-  std::int64_t operations = 0;               ///< budget of one search; 0: 1.5 million and 300 for each action
+  length_kind goal =
+      length_kind::makespan;  ///< what to make short; `period`: as `longest_span`, which it equals on one route
+  std::vector<bytes> memory_limits{};  ///< of whole devices, resident bytes included; 0, or no entry: no limit
+  std::int64_t operations = 0;         ///< budget of one search; 0: 1.5 million and 300 for each action
   std::uint64_t seed = 1;
   search_callback callback = nullptr;  ///< asked at every improvement and about every 65 000 operations
   void* context = nullptr;             ///< handed to the callback
