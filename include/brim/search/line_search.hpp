@@ -36,7 +36,7 @@ class line_search {
   }
 
  private:
-  static constexpr int rounds = 4;
+  static constexpr int rounds = 1;
   static constexpr std::size_t kept = 4;
   static constexpr std::int64_t exact_cells = 16;         ///< greatest devices × microbatches for branch and bound
   static constexpr std::int64_t exact_nodes = 1'000'000;  ///< and the actions that it may place
@@ -59,7 +59,7 @@ class line_search {
   }
   /// The recipes again, aimed at lengths between the bound and the best.
   void sweep_goals() {
-    constexpr std::array<std::int64_t, 6> sixteenths{2, 4, 6, 9, 12, 16};
+    constexpr std::array<std::int64_t, 2> sixteenths{4, 12};
     for (const std::int64_t part : sixteenths)
       for (const policy_recipe& recipe : policy_recipes) {
         const ticks goal = state_.bound.length + (state_.best_length - state_.bound.length) * part / 16;

@@ -23,7 +23,7 @@ struct search_options {
   length_kind goal =
       length_kind::makespan;  ///< what to make short; `period`: as `longest_span`, which it equals on one route
   std::vector<bytes> memory_limits{};  ///< of whole devices, resident bytes included; 0, or no entry: no limit
-  std::int64_t operations = 0;         ///< budget of one search; 0: 1.5 million and 300 for each action
+  std::int64_t operations = 0;         ///< budget of one search; 0: 2.5 million and 150 for each action
   std::uint64_t seed = 1;
   search_callback callback = nullptr;  ///< asked at every improvement and about every 65 000 operations
   void* context = nullptr;             ///< handed to the callback
@@ -60,7 +60,7 @@ template <class Costs, class Memory>
   if constexpr (check_cost_model<Costs>() && check_memory_model<Memory>()) {
     const line_problem problem = make_line_problem(shape, costs, memory, options.memory_limits, options.goal);
     const std::int64_t actions = 3 * std::int64_t{shape.devices} * shape.microbatches;
-    const std::int64_t budget = options.operations > 0 ? options.operations : 1'500'000 + 300 * actions;
+    const std::int64_t budget = options.operations > 0 ? options.operations : 2'500'000 + 150 * actions;
     const detail::search_request request{budget, options.seed, options.callback, options.context};
     const detail::line_found found = detail::search_ladder(problem, request);
     search_result result{.bound = found.bound, .operations = found.operations};

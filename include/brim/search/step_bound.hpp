@@ -114,7 +114,6 @@ class step_bound {
         }
         const ticks work = inputs * here.backward_input + used * here.backward_weight;
         if (least < 0 || work < least) least = work;
-        if (rest <= 0) break;
       }
       after_[d] = std::max<ticks>(0, wait - longest);
       if (least < 0) return false;

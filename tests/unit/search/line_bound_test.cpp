@@ -79,6 +79,42 @@ TEST_CASE("each rule binds somewhere") {
   CHECK(lower_bound_of(slow).length == 1 + 8 * 10 + 1 + 1);
 }
 
+TEST_CASE("gaps that whole actions cannot fill") {
+  // Each device's gap is 7300, 5200 or 3100 long: forwards of 1000 leave 100 or delay the device above.
+  const line_device each{.forward = 1000, .backward_input = 1000, .backward_weight = 1000, .hop = 50, .taken = 2, .kept = 1};
+  for (const std::int64_t fit : {0, 8}) {
+    const line_problem problem = samples::even_line(4, 8, each, fit);
+    CHECK(lower_bound_of(problem).rule == reason::steps);
+    CHECK(lower_bound_of(problem).length == 24'100);
+    CHECK(detail::search_line(problem, {.operations = 1'000'000}).length == 24'100);
+  }
+}
+
+TEST_CASE("no order that the search finds is shorter than the bound") {
+  detail::random_numbers random(3);
+  for (int k = 0; k < 1500; ++k) {
+    line_problem problem{.microbatches = 1 + random.below(10), .devices = {}, .goal = length_kind::longest_span};
+    const line_device each{.forward = 1 + random.below(9),
+                           .backward_input = 1 + random.below(9),
+                           .backward_weight = random.below(9),
+                           .hop = random.below(5)};
+    const std::int32_t devices = 2 + random.below(5);
+    for (std::int32_t d = 0; d < devices; ++d) {
+      line_device here = each;
+      if (k % 2 == 0) here.forward += random.below(3);
+      if (k % 4 == 0) here.backward_weight += random.below(3);
+      if (d + 1 == devices) here.hop = 0;
+      here.taken = 4;
+      here.kept = k % 3;
+      if (k % 5 != 0) here.limit = 4 + random.below(4 * 2 * devices);
+      problem.devices.push_back(here);
+    }
+    CAPTURE(samples::to_text(problem));
+    const detail::line_found found = detail::search_line(problem, {.operations = 20'000});
+    CHECK(found.length >= found.bound.length);
+  }
+}
+
 TEST_CASE("the makespan counts from the start of the first device") {
   const line_problem problem = samples::even_line(4, 16, unit, 0, length_kind::makespan);
   CHECK(lower_bound_of(problem).length == 3 + 48);
