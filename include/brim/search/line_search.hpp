@@ -4,6 +4,7 @@
 #include <brim/search/exact_line.hpp>
 #include <brim/search/line_starts.hpp>
 #include <brim/search/order_annealing.hpp>
+#include <brim/search/order_polish.hpp>
 #include <brim/search/policy_annealing.hpp>
 #include <brim/search/portfolio.hpp>
 #include <brim/search/search_state.hpp>
@@ -33,6 +34,7 @@ class line_search {
     if (!state_.over() && cells() <= exact_cells) look_at_all();
     if (!state_.over()) sweep_goals();
     for (int round = 0; round < rounds && !state_.over(); ++round) anneal(round);
+    if (!state_.over()) order_polish(state_).run(state_.best, state_.budget - state_.used);
   }
 
  private:
@@ -83,7 +85,7 @@ class line_search {
   void anneal(int round) {
     const std::size_t starts = std::min<std::size_t>(2, ranked_.size());
     const bool small = cells() <= order_annealing::most_cells;
-    const std::int64_t share = (state_.budget - state_.used) / (rounds - round) / (small ? 2 : 1);
+    const std::int64_t share = (state_.budget - state_.used) * 7 / 8 / (rounds - round) / (small ? 2 : 1);
     for (std::size_t k = 0; k < starts && !state_.over(); ++k) {
       policy_annealing annealing(state_, seed_ + static_cast<std::uint64_t>(round) * 2 + k);
       annealing.run(ranked_[k].policy, share / static_cast<std::int64_t>(starts));

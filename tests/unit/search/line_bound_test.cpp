@@ -81,7 +81,8 @@ TEST_CASE("each rule binds somewhere") {
 
 TEST_CASE("gaps that whole actions cannot fill") {
   // Each device's gap is 7300, 5200 or 3100 long: forwards of 1000 leave 100 or delay the device above.
-  const line_device each{.forward = 1000, .backward_input = 1000, .backward_weight = 1000, .hop = 50, .taken = 2, .kept = 1};
+  const line_device each{
+      .forward = 1000, .backward_input = 1000, .backward_weight = 1000, .hop = 50, .taken = 2, .kept = 1};
   for (const std::int64_t fit : {0, 8}) {
     const line_problem problem = samples::even_line(4, 8, each, fit);
     CHECK(lower_bound_of(problem).rule == reason::steps);

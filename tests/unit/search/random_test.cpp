@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <brim/search/random.hpp>
 #include <doctest/doctest.h>
+#include <brim/search/random.hpp>
 
 #include <array>
 #include <cstddef>

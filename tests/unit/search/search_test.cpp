@@ -156,8 +156,8 @@ TEST_CASE("what cannot be searched says why") {
           static_cast<void>(search({.devices = 4, .microbatches = 4, .chunks = 2}, unit, halves));
         }).code() == error_code::refused_shape);
   CHECK(error_of([&] { static_cast<void>(search({.devices = 0}, unit, halves)); }).code() == error_code::bad_shape);
-  CHECK(error_of([&] { static_cast<void>(search(eight, uniform_cost{.forward = -1}, halves)); }).code() ==
-        error_code::bad_profile);
+  CHECK(test_support::says(error_of([&] { static_cast<void>(search(eight, uniform_cost{.forward = -1}, halves)); }),
+                           error_code::bad_profile, "a duration of -1 ticks"));
   CHECK(error_of([&] { static_cast<void>(search(eight, uniform_cost{.forward = longest_duration}, halves)); }).code() ==
         error_code::bad_profile);
   struct leak : uniform_memory {
