@@ -38,7 +38,7 @@ class line_search {
   }
 
  private:
-  static constexpr int rounds = 1;
+  static constexpr int rounds = 2;
   static constexpr std::size_t kept = 4;
   static constexpr std::int64_t exact_cells = 16;         ///< greatest devices × microbatches for branch and bound
   static constexpr std::int64_t exact_nodes = 1'000'000;  ///< and the actions that it may place
@@ -81,14 +81,16 @@ class line_search {
       state_.bound.rule = line_bound::reason::exhaustive;
     }
   }
-  /// A share of what is left for each start: first the policies, then the order itself.
+  /// A share of what is left for each start: first the policies, then the order itself. The second round goes on from where the
+  /// first one came to, with less heat.
   void anneal(int round) {
     const std::size_t starts = std::min<std::size_t>(2, ranked_.size());
     const bool small = cells() <= order_annealing::most_cells;
     const std::int64_t share = (state_.budget - state_.used) * 7 / 8 / (rounds - round) / (small ? 2 : 1);
     for (std::size_t k = 0; k < starts && !state_.over(); ++k) {
       policy_annealing annealing(state_, seed_ + static_cast<std::uint64_t>(round) * 2 + k);
-      annealing.run(ranked_[k].policy, share / static_cast<std::int64_t>(starts));
+      annealing.run(ranked_[k].policy, share / static_cast<std::int64_t>(starts), round == 0 ? 1 : 3);
+      if (annealing.best_length() <= ranked_[k].length) ranked_[k] = {annealing.best_length(), annealing.best()};
     }
     if (small && !state_.over())
       order_annealing(state_, seed_ + static_cast<std::uint64_t>(round)).run(state_.best, share);

@@ -27,20 +27,22 @@ class policy_annealing {
     for (std::size_t d = 0; d < state.problem.devices.size(); ++d) work_ += state.problem.work(d);
   }
 
-  /// Starts from a policy and uses that many operations.
-  void run(const line_policy& start, std::int64_t operations) {
+  /// Starts from a policy and uses that many operations; `cooler` divides the temperature.
+  void run(const line_policy& start, std::int64_t operations, std::int64_t cooler = 1) {
     now_ = start;
     settle();
     const std::int64_t first = state_.used;
     const std::int64_t last = std::min(state_.budget, first + operations);
     ticks length = state_.try_policy(now_, list_scheduler::unknown);
     if (length == list_scheduler::unknown) return;
+    best_length_ = length;
+    best_ = now_;
     std::int64_t cost = cost_of(length);
     const std::int64_t unit = 5 * count_ * state_.problem.mean_duration();
     while (!state_.over() && state_.used < last) {
       next_ = now_;
       change();
-      const std::int64_t heat = heat_at(unit, state_.used - first, last - first);
+      const std::int64_t heat = heat_at(unit / cooler, state_.used - first, last - first);
       const std::int64_t most_cost = cost + heat * (random_.waiting() >> 6) / 1024;
       const ticks most = (most_cost - work_) / (5 * count_);
       state_.used += count_;
@@ -50,8 +52,16 @@ class policy_annealing {
       if (changed > most_cost) continue;
       cost = changed;
       std::swap(now_, next_);
+      if (length < best_length_) {
+        best_length_ = length;
+        best_ = now_;
+      }
     }
   }
+
+  /// The best policy of the last run that was accepted, and its length.
+  [[nodiscard]] const line_policy& best() const { return best_; }
+  [[nodiscard]] ticks best_length() const { return best_length_; }
 
  private:
   [[nodiscard]] std::int64_t cost_of(ticks length) const {
@@ -123,6 +133,8 @@ class policy_annealing {
   std::int64_t work_ = 0;
   line_policy now_{};
   line_policy next_{};
+  line_policy best_{};
+  ticks best_length_ = list_scheduler::unknown;
 };
 
 }  // namespace brim::detail
