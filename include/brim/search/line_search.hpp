@@ -30,7 +30,7 @@ class line_search {
 
   void run() {
     try_recipes();
-    if (!state_.over()) try_fixed_orders();
+    if (!state_.proven() && !state_.stopped) try_fixed_orders();  // promised, whatever the budget
     if (!state_.over() && cells() <= exact_cells) look_at_all();
     if (!state_.over()) sweep_goals();
     for (int round = 0; round < rounds && !state_.over(); ++round) anneal(round);

@@ -72,7 +72,7 @@ template <class Costs, class Memory>
   }
 }
 
-/// What keeps the schedule from being shorter, in words: `"device 7: ends"`, `"stage 0: memory, 4 in flight"`.
+/// What keeps the schedule from being shorter, in words: `"device 7: load"`, `"stage 0: memory, 4 in flight"`.
 [[nodiscard]] inline std::string binding_text(const search_result& result) {
   const line_bound& bound = result.bound;
   const bool short_of_memory = bound.in_flight < result.best.program.shape.microbatches;

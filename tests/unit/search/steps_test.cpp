@@ -46,6 +46,31 @@ TEST_CASE("annealing of an order, of policies, and descent each shorten a bad st
         }) == 24);
 }
 
+TEST_CASE("never longer than a published schedule that fits, whatever the budget") {
+  random_numbers random(4);
+  int compared = 0;
+  for (int k = 0; k < 300; ++k) {
+    line_device each{.forward = 5 + random.below(9),
+                     .backward_input = 5 + random.below(9),
+                     .backward_weight = 1 + random.below(12),
+                     .hop = random.below(3),
+                     .taken = 2,
+                     .kept = random.below(3)};
+    const std::int32_t devices = 2 + random.below(6);
+    const line_problem problem =
+        samples::even_line(devices, 1 + random.below(20), each, devices + random.below(devices));
+    CAPTURE(samples::to_text(problem));
+    const ticks found = search_line(problem, {.operations = 1}).length;
+    for (const fixed_rule& rule : fixed_rules) {
+      const line_order order = make_fixed_order(problem, rule);
+      if (!order_fits(order, problem)) continue;
+      ++compared;
+      CHECK(found <= line_timing(problem).run(order));
+    }
+  }
+  CHECK(compared > 400);
+}
+
 TEST_CASE("the budget is kept") {
   const line_problem problem = samples::even_line(
       6, 40, {.forward = 10, .backward_input = 13, .backward_weight = 7, .hop = 1, .taken = 2, .kept = 2}, 4);
