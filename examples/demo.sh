@@ -60,6 +60,9 @@ else
   echo "build the target example_training_time to see it"
 fi
 
+headline "what more memory would buy: brim search --profile bert-large-p100-head.json --microbatches 16"
+"$brim" search --profile "$profiles/bert-large-p100-head.json" --microbatches 16
+
 headline "every scheme on the profile of the 8 devices: brim compare --profile bert-large-p100-head.json"
 "$brim" compare --profile "$profiles/bert-large-p100-head.json"
 
