@@ -1,10 +1,11 @@
 #!/bin/sh
 # Plans published BERT set-ups with and without K-FAC in the bubbles, and shows what brim makes of them.
-# Usage: demo.sh <the brim command> [folder for the files, default ./brim-demo]
+# Usage: demo.sh <the brim command> [folder for the files, default ./brim-demo] [schemes of the last table, default all]
 set -eu
 
 brim=${1:?usage: demo.sh <the brim command> [folder]}
 folder=${2:-brim-demo}
+schemes=${3:-}
 profiles=$(dirname "$0")/profiles
 mkdir -p "$folder"
 
@@ -60,11 +61,11 @@ else
   echo "build the target example_training_time to see it"
 fi
 
-headline "what more memory would buy: brim search --profile bert-large-p100-head.json --microbatches 16"
-"$brim" search --profile "$profiles/bert-large-p100-head.json" --microbatches 16
+headline "what more memory would buy: brim search --profile bert-large-p100-head.json --microbatches 16 --budget 100000"
+"$brim" search --profile "$profiles/bert-large-p100-head.json" --microbatches 16 --budget 100000
 
 headline "every scheme on the profile of the 8 devices: brim compare --profile bert-large-p100-head.json"
-"$brim" compare --profile "$profiles/bert-large-p100-head.json"
+"$brim" compare --profile "$profiles/bert-large-p100-head.json" ${schemes:+--schemes "$schemes"}
 
 headline "files"
 echo "Plans (.plan.json), pictures (.svg), traces for https://ui.perfetto.dev (.trace.json) and metrics (.csv) are in"

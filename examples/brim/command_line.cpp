@@ -101,6 +101,20 @@ std::string nearest(std::string_view word, const CLI::App& command) {
   return best;
 }
 
+/// The names in a list with commas. Errors: `usage_error`.
+std::vector<std::string> listed_schemes(std::string_view words) {
+  const std::vector<std::string> known = scheme_names();
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at <= words.size();) {
+    const std::size_t end = std::min(words.find(',', at), words.size());
+    names.emplace_back(words.substr(at, end - at));
+    if (std::find(known.begin(), known.end(), names.back()) == known.end())
+      throw usage_error(text("there is no scheme \"", names.back(), "\"; expected some of ", joined(known)));
+    at = end + 1;
+  }
+  return names;
+}
+
 /// Builds the options; the values land in requests that outlive the parser.
 class parser {
  public:
@@ -270,6 +284,8 @@ class parser {
     compare_ = app_.add_subcommand("compare", "Compare all schemes on one profile, in one table.");
     compare_request_.job.chunks = 2;
     add_job(compare_, compare_request_.job);
+    option(compare_, "--schemes", "A,B,...", "only these, in the table's order; see brim schemes [all]",
+           [this](const std::string& words) { compare_request_.schemes = listed_schemes(words); });
     number(compare_, "--pairs", compare_request_.job.pairs, "pairs of opposite routes, for chimera [1]");
     number(compare_, "--chunks", compare_request_.job.chunks,
            "chunks of the schemes that take several; the profile's stages are cut [2]");

@@ -27,6 +27,7 @@ std::vector<cells> heading(fill_kind fill) {
 }
 
 std::string hundred(double share) { return fixed(100 * share, 1); }
+std::string gap_percent(double gap) { return fixed(100 * gap, gap < 0.9995 ? 1 : 0); }
 
 cells row_of(const outcome& made) {
   const brim::timeline_view t = made.pipeline;
@@ -37,7 +38,7 @@ cells row_of(const outcome& made) {
             fixed(1e-6 * static_cast<double>(makespan), 1),
             hundred(bubble_ratio(t)),
             hundred(bubble_ratio(t, brim::length_kind::period)),
-            bound == 0 ? "0.0" : hundred(static_cast<double>(makespan) / static_cast<double>(bound) - 1),
+            bound == 0 ? "0.0" : gap_percent(static_cast<double>(makespan) / static_cast<double>(bound) - 1),
             peak == 0 ? "unknown" : size(peak)};
   if (made.filled) {
     const brim::fill_report& report = made.filled->report;
@@ -60,7 +61,10 @@ bool lists_layers(const brim::profile& costs) {
 /// The table and what is to be said about it. A scheme that refuses is a row with its reason.
 class comparison {
  public:
-  comparison(const compare_request& request, const brim::profile& costs) : request_(request.job), costs_(costs) {
+  comparison(const compare_request& request, const brim::profile& costs)
+      : request_(request.job),
+        costs_(costs),
+        only_(request.schemes) {
     if (request_.devices == left_out && costs.stages.size() > 1)
       request_.devices = static_cast<std::int64_t>(costs.stages.size());  // also where stages will be cut into chunks
     if (!lists_layers(costs)) request_.fill = fill_kind::none;
@@ -69,6 +73,7 @@ class comparison {
 
   std::string run() {
     for (const scheme_entry& scheme : schemes()) {
+      if (!only_.empty() && std::find(only_.begin(), only_.end(), scheme.name) == only_.end()) continue;
       try {
         add(scheme);
       } catch (const brim::error& refusal) {
@@ -104,7 +109,7 @@ class comparison {
     std::string out =
         "\nbubble    idle share of the makespan, before any fill\n"
         "period    idle share of the period, which is a step without a barrier\n"
-        "gap       how much longer the makespan is than any order of these stages must be; for auto within the memory\n"
+        "gap       how much longer the makespan is than any order of these stages must be (auto: in its memory)\n"
         "peak      memory of the pipeline alone, worst device\n"
         "          Sums of gradients and results over several holders of a stage (chimera, replicas) take no time "
         "here, and\n"
@@ -126,6 +131,7 @@ class comparison {
 
   job_request request_;
   const brim::profile& costs_;
+  const std::vector<std::string>& only_;
   text_table table_;
   std::string title_;
   std::string note_;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace tool {
 
@@ -59,6 +60,7 @@ struct plan_request {
 
 struct compare_request {
   job_request job;
+  std::vector<std::string> schemes{};  ///< only these; empty: all
 };
 
 struct search_request {

@@ -78,6 +78,8 @@ TEST_CASE("a wrong command line exits with 2") {
           {{"plan", "--profile", base, "--json", "x", "--svg", "./x"}, 2, {"--json and --svg", "same file"}},
           {{"plan", "--profile", base, "--csv", base}, 2, {"--profile and --csv", "same file"}},
           {{"plan", "--profile", base, "--chunks", "3", "--scheme", "looped-bfs"}, 2, {"--devices is missing"}},
+          {{"compare", "--profile", base, "--schemes", "gpipe,zigzag"}, 2, {"no scheme \"zigzag\"", "v-min"}},
+          {{"compare", "--profile", base, "--schemes", ""}, 2, {"no scheme \"\""}},
           {{"search"}, 2, {"--profile is required"}},
           {{"search", "--profile", base, "--budget", "soon"}, 2, {"--budget is \"soon\"", "250ms"}},
           {{"search", "--profile", base, "--budget", "0s"}, 2, {"--budget is \"0s\""}},

@@ -5,7 +5,8 @@ TEST_CASE("the demo runs, verifies four plans and writes their files") {
   const tool_test::workshop place("demo");
   const std::string script = (test_support::source_dir() / "examples" / "demo.sh").string();
   const std::string command = "sh '" + script + "' '" + test_support::tool().string() + "' '" +
-                              (place / "files").string() + "' >'" + (place / "out").string() + "' 2>&1";
+                              (place / "files").string() + "' 1f1b,chimera,zb-h1 >'" + (place / "out").string() +
+                              "' 2>&1";
   const int status = std::system(command.c_str());
   const std::string out = tool_test::content_of(place / "out");
   REQUIRE(WIFEXITED(status));

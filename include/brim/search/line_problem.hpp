@@ -112,7 +112,8 @@ inline void set_memory(line_device& here, bool& exact, const memory_steps& steps
 
 [[noreturn]] inline void raise_no_room(device_index device, bytes needed, bytes limit) {
   raise(error_code::over_memory,
-        text("no schedule: stage ", device.value, " needs ", needed, " bytes for one microbatch, limit ", limit),
+        text("no schedule: stage ", device.value, " needs ", needed, " bytes for one microbatch, limit ", limit,
+             " bytes"),
         {.device = device.value, .stage = device.value});
 }
 

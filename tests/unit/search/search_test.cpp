@@ -150,7 +150,7 @@ TEST_CASE("what cannot be searched says why") {
   const search_options small{.memory_limits = {0, 0, 0, 103}};
   const error e = error_of([&] { static_cast<void>(search(eight, unit, halves, small)); });
   CHECK(e.code() == error_code::over_memory);
-  CHECK(std::string(e.what()) == "no schedule: stage 3 needs 104 bytes for one microbatch, limit 103");
+  CHECK(std::string(e.what()) == "no schedule: stage 3 needs 104 bytes for one microbatch, limit 103 bytes");
   CHECK(e.site().device == 3);
   CHECK(error_of([&] {
           static_cast<void>(search({.devices = 4, .microbatches = 4, .chunks = 2}, unit, halves));
