@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <type_traits>
@@ -337,7 +336,7 @@ void parse_budget(std::string_view word, search_wishes& wishes) {
   const auto [rest, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
   const std::string_view unit(rest, static_cast<std::size_t>(word.data() + word.size() - rest));
   constexpr std::int64_t most_milliseconds = 86'400'000;
-  if (failed != std::errc{} || value < 1 || (unit != "" && unit != "s" && unit != "ms"))
+  if (failed != std::errc{} || value < 1 || (!unit.empty() && unit != "s" && unit != "ms"))
     throw usage_error(text("--budget is \"", word, "\"; expected a time as 1s or 250ms, or a number of operations"));
   if (unit.empty()) {
     wishes.operations = value;
@@ -346,7 +345,6 @@ void parse_budget(std::string_view word, search_wishes& wishes) {
   const std::int64_t scale = unit == "s" ? 1'000 : 1;
   if (value > most_milliseconds / scale) throw usage_error(text("--budget is ", word, "; expected at most a day"));
   wishes.milliseconds = scale * value;
-  wishes.operations = std::numeric_limits<std::int64_t>::max() / 4;  // the clock ends it
 }
 
 brim::bytes parse_size(std::string_view word) {

@@ -27,7 +27,7 @@ inline constexpr std::int64_t left_out = std::numeric_limits<std::int64_t>::min(
 /// What the scheme "auto" looks for, and for how long.
 struct search_wishes {
   brim::length_kind goal = brim::length_kind::makespan;
-  std::int64_t operations = 0;    ///< 0: what the search thinks right
+  std::int64_t operations = 0;    ///< 0: what the search thinks right; without meaning where there is a time
   std::int64_t milliseconds = 0;  ///< on the wall; 0: no such limit, so that every machine finds the same
 };
 

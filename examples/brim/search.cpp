@@ -21,11 +21,24 @@ bool fits(const std::vector<brim::bytes>& needed, const std::vector<brim::bytes>
   return true;
 }
 
-std::vector<std::string> row_of(const std::string& in_flight, const brim::search_result& found, const job& work,
-                                const search_wishes& wishes) {
+/// The most microbatches that a device of the order keeps at a time.
+std::int64_t in_flight(const brim::timeline_view& t) {
+  std::int64_t most = 0;
+  for (const brim::device_index d : devices(t.shape)) {
+    std::int64_t kept = 0;
+    for (const brim::action& a : t.row(d)) {
+      if (a.kind == brim::action_kind::forward) ++kept;
+      most = std::max(most, kept);
+      if (a.kind == brim::action_kind::backward || a.kind == brim::action_kind::backward_weight) --kept;
+    }
+  }
+  return most;
+}
+
+std::vector<std::string> row_of(const brim::search_result& found, const job& work, const search_wishes& wishes) {
   const std::vector<brim::bytes> peaks = peak_memory(found.best, work.costs);
   const brim::bytes peak = *std::max_element(peaks.begin(), peaks.end());
-  return {in_flight,
+  return {std::to_string(in_flight(found.best)),
           peak == 0 ? "unknown" : size(peak),
           fixed(1e-6 * static_cast<double>(found.length), 1),
           fixed(100 * bubble_ratio(found.best, wishes.goal), 1),
@@ -51,9 +64,9 @@ std::string run_search(const search_request& request) {
   for (std::int64_t k = 1; knows_memory && !reached && fits(limits(k), work.limits); k += 1 + k / 8) {
     const brim::search_result found = search_order(work, wishes, limits(k));
     reached = found.length <= most.length || k >= work.shape.microbatches;
-    table.rows.push_back(row_of(std::to_string(k), found, work, wishes));
+    table.rows.push_back(row_of(found, work, wishes));
   }
-  if (!reached) table.rows.push_back(row_of(knows_memory ? "limit" : "any", most, work, wishes));
+  if (!reached) table.rows.push_back(row_of(most, work, wishes));
   std::string out = text(counted(work.shape.devices, "device"), ", ", counted(work.shape.microbatches, "microbatch"));
   if (!work.costs.name.empty()) out += "; " + work.costs.name;
   out += text(
@@ -62,7 +75,7 @@ std::string run_search(const search_request& request) {
       table.text(), "\nbubble  idle share of the ", what, "\nbound   no order within that memory is shorter\n",
       "peak    the worst device's\n");
   if (!knows_memory) out += "The profile says nothing about memory, so there is one row.\n";
-  if (reached) out += "More memory than in the last row brings nothing.\n";
+  if (reached && work.limits.empty()) out += "More memory than in the last row brings nothing.\n";
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ class watch {
     if (shown_) std::fputs("\r\033[K", stderr);
   }
 
+  [[nodiscard]] bool over() const { return limited_ && clock::now() >= end_; }
   brim::search_answer look(const brim::search_progress& progress) {
     const clock::time_point now = clock::now();
     if (shows_ && now >= next_) {
@@ -38,7 +40,7 @@ class watch {
       shown_ = true;
       next_ = now + std::chrono::milliseconds(100);
     }
-    return limited_ && now >= end_ ? brim::search_answer::stop : brim::search_answer::go_on;
+    return over() ? brim::search_answer::stop : brim::search_answer::go_on;
   }
 
  private:
@@ -56,12 +58,22 @@ brim::search_result search_order(const job& work, const search_wishes& wishes, c
   brim::search_options options;
   options.goal = wishes.goal;
   options.memory_limits = limits;
-  if (wishes.operations > 0) options.operations = wishes.operations;
+  options.operations = wishes.operations;
   options.callback = [](void* context, const brim::search_progress& progress) {
     return static_cast<watch*>(context)->look(progress);
   };
   options.context = &clock_on_the_wall;
-  return search_lean(work.shape, work.costs, work.costs, options);
+  if (wishes.milliseconds == 0) return search_lean(work.shape, work.costs, work.costs, options);
+  // Ever longer searches from other random numbers, until the clock ends one.
+  options.operations = 200'000;
+  brim::search_result best = search_lean(work.shape, work.costs, work.costs, options);
+  while (best.gap > 0 && !clock_on_the_wall.over()) {
+    options.operations *= 2;
+    ++options.seed;
+    brim::search_result next = search_lean(work.shape, work.costs, work.costs, options);
+    if (next.length < best.length) best = std::move(next);
+  }
+  return best;
 }
 
 }  // namespace tool

@@ -24,6 +24,7 @@ struct hanayo {
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {
     const std::int32_t p = shape.devices;
     std::vector<slot_rule::held> own;
+    own.reserve(static_cast<std::size_t>(shape.chunks));
     for (std::int32_t c = 0; c < shape.chunks; ++c)
       own.push_back({route_index(0), stage_index(c * p + (c % 2 == 0 ? device.value : p - 1 - device.value))});
     slot_rule{.unit = p, .routes = 1, .stages = p * shape.chunks}.order(shape, own, out);

@@ -30,16 +30,18 @@ static_assert(pipeline_scheme<interleaved_zero_bubble>);
 /// Interleaved 1F1B with small groups and a short warm-up (GIS and GIS-H of PipeOffload, arXiv 2503.01328): each weight half
 /// follows its input half at once.
 ///
-/// Peak on device `d` in stages of one microbatch: group·(chunks − 1) + devices − d. With groups of `devices` the bubble is
-/// (devices − 1)(forward + backward_input) of one chunk; smaller groups keep less and wait more. Groups of half the devices,
-/// the default, are the smallest that do not wait in each round. Accepts every shape.
+/// Peak on device `d` in stages of one microbatch: largest group·(chunks − 1) + devices − d. With groups of `devices` the bubble
+/// is (devices − 1)(forward + backward_input) of one chunk; smaller groups keep less and wait more. Accepts every shape, with
+/// groups of at least half the devices, the default; smaller ones could deadlock.
 struct grouped_interleave {
   static constexpr std::string_view name = "grouped-interleave";
 
-  std::int32_t group = 0;  ///< microbatches that go through a chunk before the next one's turn; 0: half the devices
+  std::int32_t group =
+      0;  ///< microbatches that go through a chunk before the next one's turn; 0: half the devices, rounded up
 
-  [[nodiscard]] constexpr std::string_view refusal(const pipeline_shape&) const {
-    return group < 0 ? "a group needs at least one microbatch" : "";
+  [[nodiscard]] constexpr std::string_view refusal(const pipeline_shape& shape) const {
+    if (shape.chunks == 1 || group == 0 || group >= (shape.devices + 1) / 2) return "";
+    return "a group of less than half the devices would wait for itself";
   }
   [[nodiscard]] constexpr brim::placement placement(const pipeline_shape& shape) const { return looped(shape); }
   constexpr void order(const pipeline_shape& shape, device_index device, auto& out) const {

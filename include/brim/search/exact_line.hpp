@@ -143,7 +143,10 @@ class branch_and_bound {
     lane& here = lanes_[d];
     const lane saved = here;
     const line_device& costs = problem_.devices[d];
-    order_.put(d, static_cast<std::size_t>(here.forwards + here.inputs + here.weights), kind);
+    order_.put(d,
+               static_cast<std::size_t>(here.forwards) + static_cast<std::size_t>(here.inputs) +
+                   static_cast<std::size_t>(here.weights),
+               kind);
     if (kind == forward_kind) {
       here.free = start + costs.forward;
       if (d + 1 < count_) forwards_[(d + 1) * row_ + static_cast<std::size_t>(here.forwards)] = here.free + costs.hop;

@@ -22,6 +22,9 @@ namespace brim {
 /// More memory than any step can use: the limit of a device without a limit.
 inline constexpr bytes unlimited_memory = bytes{1} << 62;
 
+/// The most that the microbatches of a step may take together, so that sums fit.
+inline constexpr bytes largest_sum_of_memory = bytes{1} << 60;
+
 /// One device of a line: the same numbers for each microbatch.
 struct line_device {
   ticks forward = 1;
@@ -73,7 +76,7 @@ struct line_problem {
   [[nodiscard]] constexpr ticks mean_duration() const {
     ticks sum = 0;
     for (const line_device& d : devices) sum += d.each();
-    return std::max<ticks>(1, sum / (3 * count()));
+    return std::max<ticks>(1, sum / (std::int64_t{3} * count()));
   }
   friend constexpr bool operator==(const line_problem&, const line_problem&) = default;
 };
@@ -94,7 +97,7 @@ struct memory_steps {
 };
 
 /// The two levels of a device. A half that takes memory has it reserved from the forward on.
-/// Errors: `bad_profile` where a microbatch does not give back exactly what it took, or takes less than nothing.
+/// Errors: `bad_profile` where a microbatch does not give back exactly what it took.
 inline void set_memory(line_device& here, bool& exact, const memory_steps& steps, device_index device) {
   bytes used = 0;
   std::array<bytes, 3> after{};
@@ -166,6 +169,10 @@ template <cost_model Costs, memory_model Memory>
       here.backward_weight = times[2];
       if (d.value + 1 < shape.devices) here.hop = checked(costs.transfer(stage_of(d)), d);
       detail::set_memory(here, made.exact_memory, steps, d);
+      if (here.taken > largest_sum_of_memory / shape.microbatches)
+        raise(error_code::bad_profile,
+              detail::text("stage ", d.value, ": ", here.taken, " bytes a microbatch are too much to add up"),
+              {.device = d.value, .stage = d.value});
       const bytes limit = d.at() < limits.size() ? limits[d.at()] : 0;
       if (limit != 0) {
         const bytes resident = memory.resident(route_index(0), stage_of(d));

@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace brim::detail {
 
 /// What bounds one device, taken from its first start; the makespan adds its head.
 class line_bounds {
  public:
-  constexpr explicit line_bounds(const line_problem& problem) : problem_(problem), m_(problem.microbatches) {}
+  constexpr explicit line_bounds(const line_problem& problem) : problem_(problem), m_(problem.microbatches) {
+    for (std::size_t d = 0; d < problem.devices.size(); ++d) gaps_.push_back(gaps_of(d));
+  }
 
   /// Backward_weights that may still be due: each keeps memory.
   [[nodiscard]] constexpr std::int64_t most_due(std::size_t d, bytes used, std::int64_t most) const {
@@ -36,11 +39,7 @@ class line_bounds {
     return std::max<ticks>(0, problem_.round_trip(d) - most);
   }
   /// Both gaps are apart where memory forces a backward_input before the last forward.
-  [[nodiscard]] constexpr ticks gaps(std::size_t d) const {
-    const ticks before = gap_before(d);
-    const ticks after = gap_after(d);
-    return problem_.most_in_flight(d) < m_ ? before + after : std::max(before, after);
-  }
+  [[nodiscard]] constexpr ticks gaps(std::size_t d) const { return gaps_[d]; }
   [[nodiscard]] constexpr ticks ends(std::size_t d) const { return problem_.work(d) + gaps(d); }
 
   [[nodiscard]] constexpr ticks path(std::size_t d) const {
@@ -92,8 +91,15 @@ class line_bounds {
     return best < 0 ? here.backward_input : best;
   }
 
+  [[nodiscard]] constexpr ticks gaps_of(std::size_t d) const {
+    const ticks before = gap_before(d);
+    const ticks after = gap_after(d);
+    return problem_.most_in_flight(d) < m_ ? before + after : std::max(before, after);
+  }
+
   const line_problem& problem_;
   std::int64_t m_;
+  std::vector<ticks> gaps_{};  ///< by device
 };
 
 }  // namespace brim::detail

@@ -176,7 +176,10 @@ class list_scheduler {
   void start(std::size_t d, ticks now, std::uint8_t kind) {
     lane& here = lanes_[d];
     const line_device& costs = problem_.devices[d];
-    order_.put(d, static_cast<std::size_t>(here.forwards + here.inputs + here.weights), kind);
+    order_.put(d,
+               static_cast<std::size_t>(here.forwards) + static_cast<std::size_t>(here.inputs) +
+                   static_cast<std::size_t>(here.weights),
+               kind);
     if (kind == forward_kind) {
       here.free = now + costs.forward;
       here.used += costs.taken;

@@ -49,7 +49,7 @@ class order_annealing {
       const std::int64_t heat =
           unit * 150 / (1024 + 29 * ((state_.used - first) * 1024 / std::max<std::int64_t>(1, last - first)));
       const std::int64_t changed = length == line_timing::unknown ? 0 : cost_of(length);
-      if (length == line_timing::unknown || changed > cost + heat * (random_.waiting() >> 6) / 1024)
+      if (length == line_timing::unknown || changed > cost + part_of_heat(heat, random_.waiting() >> 6))
         take_back(row, done);
       else
         cost = changed;

@@ -38,13 +38,13 @@ class policy_annealing {
     best_length_ = length;
     best_ = now_;
     std::int64_t cost = cost_of(length);
-    const std::int64_t unit = 5 * count_ * state_.problem.mean_duration();
+    const std::int64_t unit = std::int64_t{5} * count_ * state_.problem.mean_duration();
     while (!state_.over() && state_.used < last) {
       next_ = now_;
       change();
       const std::int64_t heat = heat_at(unit / cooler, state_.used - first, last - first);
-      const std::int64_t most_cost = cost + heat * (random_.waiting() >> 6) / 1024;
-      const ticks most = (most_cost - work_) / (5 * count_);
+      const std::int64_t most_cost = cost + part_of_heat(heat, random_.waiting() >> 6);
+      const ticks most = (most_cost - work_) / (std::int64_t{5} * count_);
       state_.used += count_;
       length = state_.try_policy(next_, most);
       if (length == list_scheduler::unknown) continue;
@@ -65,7 +65,7 @@ class policy_annealing {
 
  private:
   [[nodiscard]] std::int64_t cost_of(ticks length) const {
-    return 5 * count_ * length + state_.scheduler.sum_of_lengths();
+    return std::int64_t{5} * count_ * length + state_.scheduler.sum_of_lengths();
   }
   /// From a fourteenth of the mean duration down to a tenth of that, as 1 / (1 + 9 x).
   [[nodiscard]] static std::int64_t heat_at(std::int64_t unit, std::int64_t done, std::int64_t all) {

@@ -37,4 +37,9 @@ class random_numbers {
   std::uint64_t state_;
 };
 
+/// heat × share / 1024, rounded down, also where the product would not fit.
+[[nodiscard]] constexpr std::int64_t part_of_heat(std::int64_t heat, std::int64_t share) {
+  return heat / 1024 * share + heat % 1024 * share / 1024;
+}
+
 }  // namespace brim::detail

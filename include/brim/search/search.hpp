@@ -10,10 +10,13 @@
 #include <brim/search/line_timeline.hpp>
 #include <brim/search/memory_ladder.hpp>
 #include <brim/search/search_state.hpp>
+#include <brim/search/whole_backwards.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace brim {
@@ -25,7 +28,7 @@ struct search_options {
   std::vector<bytes> memory_limits{};  ///< of whole devices, resident bytes included; 0, or no entry: no limit
   std::int64_t operations = 0;         ///< budget of one search; 0: 2.5 million and 150 for each action
   std::uint64_t seed = 1;
-  search_callback callback = nullptr;  ///< asked at every improvement and about every 65 000 operations
+  search_callback callback = nullptr;  ///< asked at every improvement and about every 65 000 operations of annealing
   void* context = nullptr;             ///< handed to the callback
 };
 
@@ -60,11 +63,18 @@ template <class Costs, class Memory>
   if constexpr (check_cost_model<Costs>() && check_memory_model<Memory>()) {
     const line_problem problem = make_line_problem(shape, costs, memory, options.memory_limits, options.goal);
     const std::int64_t actions = 3 * std::int64_t{shape.devices} * shape.microbatches;
-    const std::int64_t budget = options.operations > 0 ? options.operations : 2'500'000 + 150 * actions;
+    constexpr std::int64_t most_operations = std::int64_t{1} << 50;
+    const std::int64_t budget =
+        options.operations > 0 ? std::min(options.operations, most_operations) : 2'500'000 + 150 * actions;
     const detail::search_request request{budget, options.seed, options.callback, options.context};
     const detail::line_found found = detail::search_ladder(problem, request);
     search_result result{.bound = found.bound, .operations = found.operations};
     result.best = simulate(detail::make_line_actions(found.order, shape, searched_scheme), costs);
+    if (const line_problem cheapest = detail::with_cheapest_backwards(problem, shape, costs); cheapest != problem) {
+      result.bound = lower_bound_of(cheapest);
+      result.best =
+          detail::whole_backwards(costs, memory, options.memory_limits, options.goal).shortest(std::move(result.best));
+    }
     result.length = length_of(result.best, options.goal);
     if (result.bound.length > 0)
       result.gap = static_cast<double>(result.length) / static_cast<double>(result.bound.length) - 1;

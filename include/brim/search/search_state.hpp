@@ -11,7 +11,8 @@
 
 namespace brim {
 
-/// Where a search stands, for a callback.
+/// Where a search stands, for a callback. A search may be one of several, with room for fewer microbatches each time: then these
+/// are the numbers of the one in hand.
 struct search_progress {
   std::int64_t operations = 0;  ///< used so far
   ticks length = 0;             ///< of the best order so far
@@ -69,6 +70,8 @@ struct search_state {
     if (length < best_length) {
       best_length = length;
       best = order;
+      report();
+    } else if (used >= next_report) {
       report();
     }
     return length;

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <brim/core/text.hpp>
+#include <brim/schedule/simulate.hpp>
 #include <brim/scheme/scheme.hpp>
 #include <brim/scheme/slot_rule.hpp>
 
@@ -161,6 +162,21 @@ TEST_CASE("seq-1f1b takes the slices of a sequence forward in order and back in 
   CHECK(brim::refusal_of(brim::schemes::seq_one_f_one_b{.slices = 3}, {2, 3}).empty());
   CHECK(brim::make_order(brim::schemes::seq_one_f_one_b{.slices = 1}, {3, 5}).actions ==
         brim::make_order(brim::schemes::one_f_one_b{}, {3, 5}).actions);
+}
+
+TEST_CASE("groups of at least half the devices never deadlock, smaller ones are refused") {
+  for (int p = 1; p <= 9; ++p)
+    for (int v = 1; v <= 3; ++v)
+      for (int m = 1; m <= 20; ++m)
+        for (int group = 1; group <= m; ++group) {
+          const pipeline_shape shape{.devices = p, .microbatches = m, .chunks = v};
+          const brim::schemes::grouped_interleave scheme{.group = group};
+          CHECK(brim::refusal_of(scheme, shape).empty() == (v == 1 || 2 * group >= p));
+          if (brim::refusal_of(scheme, shape).empty())
+            CHECK(brim::simulate(scheme, shape, brim::uniform_cost{}).times.size() ==
+                  3 * static_cast<std::size_t>(p * v * m));
+        }
+  CHECK_FALSE(brim::refusal_of(brim::schemes::grouped_interleave{.group = -1}, {4, 4, 2}).empty());
 }
 
 TEST_CASE("with one chunk interleaved zero bubble is ZB-H1") {

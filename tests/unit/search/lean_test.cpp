@@ -52,6 +52,51 @@ TEST_CASE("a lean order stays within the limits that were given") {
   CHECK(lean.length <= search(eight, unit, halves, options).length);
 }
 
+namespace {
+
+/// Takes 3 more while a backward_input runs.
+struct with_workspace {
+  static bytes at_start(const action& what, device_index) {
+    return what.kind == action_kind::forward ? 4 : what.kind == action_kind::backward_input ? 3 : 0;
+  }
+  static bytes at_end(const action& what, device_index) {
+    return what.kind == action_kind::backward_input ? -5 : what.kind == action_kind::backward_weight ? -2 : 0;
+  }
+  static bytes resident(route_index, stage_index) { return 0; }
+};
+
+search_answer stop_at_once(void* calls, const search_progress&) {
+  ++*static_cast<int*>(calls);
+  return search_answer::stop;
+}
+
+}  // namespace
+
+TEST_CASE("what a backward takes for itself counts") {
+  CHECK(memory_for(2, {.devices = 1, .microbatches = 6}, with_workspace{}) == std::vector<bytes>{14});
+  const search_result lean = search_lean({.devices = 3, .microbatches = 6}, unit, with_workspace{});
+  CHECK(lean.length == search({.devices = 3, .microbatches = 6}, unit, with_workspace{}).length);
+}
+
+TEST_CASE("a lean search that is stopped asks no more") {
+  int calls = 0;
+  const uniform_cost slow{.forward = 1000, .backward = 2700, .transfer_time = 130};
+  const search_result result = search_lean({.devices = 8, .microbatches = 24}, slow, halves,
+                                           {.goal = length_kind::longest_span,
+                                            .memory_limits = memory_for(5, {.devices = 8, .microbatches = 24}, halves),
+                                            .callback = stop_at_once,
+                                            .context = &calls});
+  CHECK(calls == 1);
+  CHECK(result.gap >= 0);
+}
+
+TEST_CASE("the gap is that of the order") {
+  const uniform_cost costs{.forward = 3, .backward = 6, .backward_input = 3, .backward_weight = 8, .transfer_time = 8};
+  const search_result lean = search_lean({.devices = 4, .microbatches = 11}, costs, uniform_memory{},
+                                         {.goal = length_kind::period, .operations = 20'000});
+  CHECK(lean.gap == static_cast<double>(lean.length) / static_cast<double>(lean.bound.length) - 1);
+}
+
 TEST_CASE("what a number of microbatches needs") {
   CHECK(memory_for(3, {.devices = 2, .microbatches = 4}, halves) == std::vector<bytes>{112, 112});
   CHECK(memory_for(0, {.devices = 1, .microbatches = 4}, halves) == std::vector<bytes>{100});

@@ -54,6 +54,20 @@ TEST_CASE("unit costs, eight devices, memory for 8, 7 and 6 microbatches") {
   }
 }
 
+#if BRIM_HAS_EXCEPTIONS
+TEST_CASE("memory that cannot be added up is refused, and any number of operations is taken") {
+  const brim::error e = test_support::error_of([] {
+    static_cast<void>(search({.devices = 2, .microbatches = 8192}, unit, uniform_memory{.activation = bytes{1} << 50}));
+  });
+  CHECK(test_support::says(e, error_code::bad_profile, "stage 0", "too much to add up"));
+  const auto stop = [](void*, const search_progress&) { return search_answer::stop; };
+  const search_result result =
+      search({.devices = 8, .microbatches = 24}, unit, halves,
+             {.memory_limits = std::vector<bytes>(8, 120), .operations = INT64_MAX, .callback = stop});
+  CHECK(result.length >= result.bound.length);
+}
+#endif
+
 TEST_CASE("without a limit the load binds") {
   const search_result result = search(eight, unit, halves, span_at(0));
   CHECK(result.length == 48'000);
