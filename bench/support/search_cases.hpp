@@ -81,6 +81,7 @@ inline std::vector<search_case> read_search_cases(const std::string& path) {
                   .microbatches = static_cast<std::int32_t>(of("microbatches", 0))};
     for (std::size_t s = 0; s < stages; ++s) {
       made.costs.stages.push_back({.forward = of("forward", s),
+                                   .backward = of("backward_input", s) + of("backward_weight", s),
                                    .backward_input = of("backward_input", s),
                                    .backward_weight = of("backward_weight", s)});
       if (s + 1 < stages) made.costs.transfers.push_back(of("hop", s));

@@ -83,6 +83,7 @@ TEST_CASE("never longer than published schedules, as short as proven optima") {
     const brim::pipeline_shape shape{.devices = static_cast<std::int32_t>(integer(row, "devices")),
                                      .microbatches = static_cast<std::int32_t>(integer(row, "microbatches"))};
     const brim::uniform_cost costs{.forward = integer(row, "forward"),
+                                   .backward = integer(row, "backward_input") + integer(row, "backward_weight"),
                                    .backward_input = integer(row, "backward_input"),
                                    .backward_weight = integer(row, "backward_weight"),
                                    .transfer_time = integer(row, "hop")};
@@ -122,7 +123,10 @@ TEST_CASE("uneven stages: inputs on which a published scheduler fails, and measu
                                      .microbatches = static_cast<std::int32_t>(integer(row, "microbatches"))};
     brim::stage_costs costs{};
     for (std::size_t s = 0; s < forward.size(); ++s)
-      costs.stages.push_back({.forward = forward[s], .backward_input = input[s], .backward_weight = weight[s]});
+      costs.stages.push_back({.forward = forward[s],
+                              .backward = input[s] + weight[s],
+                              .backward_input = input[s],
+                              .backward_weight = weight[s]});
     costs.transfers.assign(forward.size() - 1, integer(row, "hop"));
     const staged_memory memory{.taken = integers(row, "taken"), .kept = integers(row, "kept")};
     CAPTURE(row.at("set"));

@@ -93,7 +93,7 @@ TEST_CASE("one device, one microbatch") {
 TEST_CASE("uneven devices, slow links, all goals") {
   stage_costs costs{};
   for (const ticks f : {7, 11, 9, 12})
-    costs.stages.push_back({.forward = f, .backward_input = f + 1, .backward_weight = 8});
+    costs.stages.push_back({.forward = f, .backward = f + 9, .backward_input = f + 1, .backward_weight = 8});
   costs.transfers = {2, 0, 5};
   const uniform_memory memory{.activation = 3, .released_by_backward_input = 1};
   const pipeline_shape shape{.devices = 4, .microbatches = 10};
@@ -108,7 +108,8 @@ TEST_CASE("uneven devices, slow links, all goals") {
 }
 
 TEST_CASE("never longer with more memory") {
-  const uniform_cost costs{.forward = 1000, .backward_input = 1300, .backward_weight = 700, .transfer_time = 20};
+  const uniform_cost costs{
+      .forward = 1000, .backward = 2000, .backward_input = 1300, .backward_weight = 700, .transfer_time = 20};
   const uniform_memory late{.activation = 4};
   ticks before = 0;
   for (bytes fit = 1; fit <= 18; ++fit) {
