@@ -21,24 +21,12 @@ bool fits(const std::vector<brim::bytes>& needed, const std::vector<brim::bytes>
   return true;
 }
 
-/// The most microbatches that a device of the order keeps at a time.
-std::int64_t in_flight(const brim::timeline_view& t) {
-  std::int64_t most = 0;
-  for (const brim::device_index d : devices(t.shape)) {
-    std::int64_t kept = 0;
-    for (const brim::action& a : t.row(d)) {
-      if (a.kind == brim::action_kind::forward) ++kept;
-      most = std::max(most, kept);
-      if (a.kind == brim::action_kind::backward || a.kind == brim::action_kind::backward_weight) --kept;
-    }
-  }
-  return most;
-}
-
 std::vector<std::string> row_of(const brim::search_result& found, const job& work, const search_wishes& wishes) {
-  const std::vector<brim::bytes> peaks = peak_memory(found.best, work.costs);
-  const brim::bytes peak = *std::max_element(peaks.begin(), peaks.end());
-  return {std::to_string(in_flight(found.best)),
+  const auto worst = [](const std::vector<brim::bytes>& peaks) {
+    return *std::max_element(peaks.begin(), peaks.end());
+  };
+  const brim::bytes peak = worst(peak_memory(found.best, work.costs));
+  return {std::to_string(worst(peak_memory(found.best, brim::uniform_memory{}))),  // one byte a microbatch
           peak == 0 ? "unknown" : size(peak),
           fixed(1e-6 * static_cast<double>(found.length), 1),
           fixed(100 * bubble_ratio(found.best, wishes.goal), 1),

@@ -53,27 +53,20 @@ struct search_state {
 
   /// Runs a policy; its order becomes the best if it is shorter. Gives its length, or `unknown` above `most`.
   ticks try_policy(const line_policy& policy, ticks most) {
-    const ticks length = scheduler.run(policy, most, used);
-    if (length < best_length) {
-      best_length = length;
-      best = scheduler.order();
-      report();
-    } else if (used >= next_report) {
-      report();
-    }
-    return length;
+    return take_if_shorter(scheduler.run(policy, most, used), scheduler.order());
   }
   /// The same for an order that fits.
   ticks try_order(const line_order& order) {
     used += count_timing();
-    const ticks length = timing.run(order);
-    if (length < best_length) {
+    return take_if_shorter(timing.run(order), order);
+  }
+  ticks take_if_shorter(ticks length, const line_order& order) {
+    const bool shorter = length < best_length;
+    if (shorter) {
       best_length = length;
       best = order;
-      report();
-    } else if (used >= next_report) {
-      report();
     }
+    if (shorter || used >= next_report) report();
     return length;
   }
   /// Lets the caller look at the search, and stop it.
